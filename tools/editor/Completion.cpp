@@ -10,6 +10,9 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Regex.h"
+#include <tuple>
 
 using namespace llvm;
 using namespace mlir::resid;
@@ -17,95 +20,37 @@ using namespace mlir::resid;
 /// Kinds of items, in the numbers of the protocol.
 enum ItemKind { KindFunction = 3, KindField = 5, KindEnumMember = 20 };
 
-/// The names of the kinds that `isOffered`, as the choices of a snippet.
-template <typename Kind> static std::string listKinds(unsigned max, bool (*isOffered)(Kind)) {
-  SmallVector<StringRef> names;
-  for (unsigned value = 0; value <= max; ++value)
-    if (auto kind = static_cast<Kind>(value); isOffered(kind))
-      names.push_back(stringifyEnum(kind));
-  return "|" + join(names, ",") + "|";
+/// The first use of an op in the example of its page, from the op's name on: the rest of its line, and the lines that
+/// belong to it.
+static std::string findUse(const editor::OpPage &page) {
+  StringRef text = page.text;
+  size_t begin = text.find("resid." + page.name + " ", text.find("```mlir\n", text.find("**Example.**")));
+  if (begin == StringRef::npos)
+    return "";
+  StringRef before = text.take_front(begin), line = before.substr(before.rfind('\n') + 1);
+  std::string indentation(line.size() - line.ltrim().size(), ' ');
+  auto [use, rest] = text.substr(begin).split('\n');
+  std::string all = use.str();
+  while (rest.consume_front(indentation) && StringRef(" ^}").contains(rest.front())) {
+    std::tie(use, rest) = rest.split('\n');
+    all += "\n" + use.str();
+  }
+  return all;
 }
 
-/// An op written out. A test parses each of them.
-static std::string getSnippet(StringRef op) {
-  std::string placements = listKinds<Placement>(
-      getMaxEnumValForPlacement(), [](Placement kind) { return getPlacementRule(kind).positions.size() == 1; });
-  std::string norms = listKinds<NormKind>(getMaxEnumValForNormKind(), [](NormKind kind) {
-    return getNormRule(kind).hasEpsilon && !getNormRule(kind).hasGroups;
-  });
-  std::string activations = listKinds<ActivationKind>(
-      getMaxEnumValForActivationKind(), [](ActivationKind kind) { return !getActivationRule(kind).isGated; });
-  return StringSwitch<std::string>(op)
-      .Case("add", "${1:%x}, ${2:%f} : ${3:tensor<?x768xf32>}")
-      .Case("add_bias", "${1:%f}, ${2:%bias} : ${3:tensor<?x768xf32>}, ${4:tensor<768xf32>}")
-      .Case("dropout", "${1:%x} seed(${2:%seed}, ${3:%step}) {p = ${4:0.1}, site = ${5:0}} : ${6:tensor<?x768xf32>}")
-      .Case("layer_norm", "${1:%x} gamma(${2:%gamma}) beta(${3:%beta}) {epsilon = ${4:1.0e-5}}\n"
-                          "    : ${5:tensor<?x768xf32>}, ${6:tensor<768xf32>}, ${7:tensor<768xf32>}")
-      .Case("rms_norm", "${1:%x} gamma(${2:%gamma}) {epsilon = ${3:1.0e-5}}\n"
-                        "    : ${4:tensor<?x768xf32>}, ${5:tensor<768xf32>}")
-      .Case("group_norm", "${1:%x} gamma(${2:%gamma}) beta(${3:%beta}) {epsilon = ${4:1.0e-5}, groups = ${5:8}}\n"
-                          "    : ${6:tensor<?x768xf32>}, ${7:tensor<768xf32>}, ${8:tensor<768xf32>}")
-      .Case("dyt", "${1:%x} alpha(${2:%alpha}) gamma(${3:%gamma}) beta(${4:%beta})\n"
-                   "    : ${5:tensor<?x768xf32>}, ${6:tensor<f32>}, ${7:tensor<768xf32>}, ${8:tensor<768xf32>}")
-      .Case("add_norm", "${1" + norms +
-                            "} ${2:%x}, ${3:%f} gamma(${4:%gamma}) {epsilon = ${5:1.0e-5}}\n"
-                            "    : ${6:tensor<?x768xf32>}, ${7:tensor<768xf32>}")
-      .Case("block",
-            "${1" + placements + "} ${2:%x} norm(${3" + norms +
-                "} gamma ${4:%gamma} : ${5:tensor<768xf32>} epsilon = ${6:1.0e-5}) : ${7:tensor<?x768xf32>} {\n"
-                "^bb0(%h: ${7:tensor<?x768xf32>}):\n"
-                "  %branch = ${8:math.tanh} %h : ${7:tensor<?x768xf32>}\n"
-                "  resid.yield %branch : ${7:tensor<?x768xf32>}\n}")
-      .Case("attention", "${1:%q}, ${2:%k}, ${3:%v} {causal}\n"
-                         "    : ${4:tensor<?x8x?x64xf32>}, ${5:tensor<?x8x?x64xf32>}, ${6:tensor<?x8x?x64xf32>}")
-      .Case("append", "${1:%cache}, ${2:%k} past(${3:%past})\n"
-                      "    : ${4:tensor<?x8x512x64xf32>}, ${5:tensor<?x8x?x64xf32>}")
-      .Case("activation", "${1" + activations + "} ${2:%x} : ${3:tensor<?x768xf32>}")
-      .Case("linear", "${1:%x}, ${2:%weight} bias(${3:%bias})\n"
-                      "    : ${4:tensor<?x768xf32>}, ${5:tensor<768x768xf32>}, ${6:tensor<768xf32>}")
-      .Case("rotary", "${1:%q} cos(${2:%cos}) sin(${3:%sin})\n"
-                      "    : ${4:tensor<?x8x?x64xf32>}, ${5:tensor<?x32xf32>}, ${6:tensor<?x32xf32>}")
-      .Case("layer_norm_grad", "${1:%dy}, ${2:%x} statistics(${3:%mean}, ${4:%corr}, ${5:%rstd}) gamma(${6:%gamma})\n"
-                               "    : ${7:tensor<?x768xf32>}, ${8:tensor<?x768xf32>}, ${9:tensor<?xf32>}, "
-                               "${10:tensor<768xf32>}")
-      .Case("rms_norm_grad", "${1:%dy}, ${2:%x} statistics(${3:%rstd}) gamma(${4:%gamma})\n"
-                             "    : ${5:tensor<?x768xf32>}, ${6:tensor<?x768xf32>}, ${7:tensor<?xf32>}, "
-                             "${8:tensor<768xf32>}")
-      .Case("group_norm_grad", "${1:%dy}, ${2:%x} statistics(${3:%gmean}, ${4:%gcorr}, ${5:%grstd}) gamma(${6:%gamma}) "
-                               "{groups = ${7:8}}\n"
-                               "    : ${8:tensor<?x768xf32>}, ${9:tensor<?x768xf32>}, ${10:tensor<?x8xf32>}, "
-                               "${11:tensor<768xf32>}")
-      .Case("gate_grad", "${1:%dy}, ${2:%f}\n"
-                         "    : ${3:tensor<?x768xf32>}, ${4:tensor<?x768xf32>} -> ${5:tensor<768xf32>}")
-      .Case("dyt_grad", "${1:%dy}, ${2:%x} alpha(${3:%alpha}) gamma(${4:%gamma})\n"
-                        "    : ${5:tensor<?x768xf32>}, ${6:tensor<?x768xf32>}, ${7:tensor<f32>}, "
-                        "${8:tensor<768xf32>}")
-      .Case("attention_grad", "${1:%dheads}, ${2:%q}, ${3:%k}, ${4:%v} statistics(${5:%max}, ${6:%sum}) {causal}\n"
-                              "    : ${7:tensor<?x8x?x64xf32>}, ${8:tensor<?x8x?x64xf32>}, "
-                              "${9:tensor<?x8x?x64xf32>}, ${10:tensor<?x8x?x64xf32>}")
-      .Case("batch_norm", "${1:%x} gamma(${2:%gamma}) beta(${3:%beta}) {epsilon = ${4:1.0e-5}}\n"
-                          "    : ${5:tensor<?x768xf32>}, ${6:tensor<768xf32>}, ${7:tensor<768xf32>}")
-      .Case("batch_norm_grad", "${1:%dy}, ${2:%x} statistics(${3:%beta}, ${4:%bias}) gamma(${5:%gamma}) "
-                               "{epsilon = ${6:1.0e-5}}\n"
-                               "    : ${7:tensor<?x768xf32>}, ${8:tensor<?x768xf32>}, ${9:tensor<768xf32>}, "
-                               "${10:tensor<768xf32>}")
-      .Case("cross_entropy", "${1:%logits} labels(${2:%labels}) : ${3:tensor<?x50257xf32>}, ${4:tensor<?xi64>}")
-      .Case("cross_entropy_grad", "${1:%dloss}, ${2:%logits} labels(${3:%labels}) logsumexp(${4:%logsumexp})\n"
-                                  "    : ${5:tensor<?x50257xf32>}, ${6:tensor<?xi64>}")
-      .Case("embedding", "${1:%ids}, ${2:%table} : ${3:tensor<?xi64>}, ${4:tensor<50257x768xf32>}")
-      .Case("embedding_grad", "${1:%dy}, ${2:%ids} like(${3:%table})\n"
-                              "    : ${4:tensor<?xi64>}, ${5:tensor<50257x768xf32>}")
-      .Case("read", "${1:%streams} weights(${2:%weights}) : ${3:tensor<?x4x768xf32>}, ${4:tensor<4x1xf32>}")
-      .Case("write", "${1:%streams}, ${2:%f} weights(${3:%weights})\n"
-                     "    : ${4:tensor<?x4x768xf32>}, ${5:tensor<4x1xf32>}")
-      .Case("project", "${1:%streams}, ${2:%projection} {epsilon = ${3:1.0e-6}}\n"
-                       "    : ${4:tensor<?x4x768xf32>}, ${5:tensor<24x3072xf32>}")
-      .Case("sinkhorn", "${1:%mixes} {iterations = ${2:20}, epsilon = ${3:1.0e-6}} : ${4:tensor<?x4x4xf32>}")
-      .Case("stream_dots", "${1:%streams}, ${2:%streams} : ${3:tensor<?x4x768xf32>}, ${4:tensor<?x4x768xf32>}")
-      .Case("sinkhorn_grad", "${1:%mixes}, ${2:%mixes} {iterations = ${3:20}, epsilon = ${4:1.0e-6}} "
-                             ": ${5:tensor<?x4x4xf32>}")
-      .Case("yield", "${1:%f} : ${2:tensor<?x768xf32>}")
-      .Default("");
+/// A text with its values and types as places to fill in. Equal ones are one place.
+static std::string makeSnippet(StringRef text) {
+  Regex place("%[A-Za-z_0-9]+|tensor<[^>]*>");
+  SmallVector<StringRef> places, match;
+  std::string snippet;
+  for (; place.match(text, &match); text = StringRef(match[0].end(), text.end() - match[0].end())) {
+    size_t number = find(places, match[0]) - places.begin();
+    if (number == places.size())
+      places.push_back(match[0]);
+    snippet.append(text.begin(), match[0].begin());
+    snippet += formatv("${{{0}:{1}}", number + 1, match[0]).str();
+  }
+  return snippet + text.str();
 }
 
 static json::Object makeItem(StringRef label, ItemKind kind, size_t place, StringRef text, bool isSnippet,
@@ -132,10 +77,10 @@ static json::Array completeOps(const Cursor &cursor, bool hasSnippets) {
   json::Array items;
   for (const editor::OpPage &page : editor::getOpPages()) {
     std::string label = "resid." + page.name;
-    std::string snippet = getSnippet(page.name);
-    bool isSnippet = hasSnippets && !snippet.empty();
+    std::string use = findUse(page);
+    bool isSnippet = hasSnippets && !use.empty();
     json::Object item =
-        makeItem(label, KindFunction, items.size(), isSnippet ? label + " " + snippet : label, isSnippet, cursor.range);
+        makeItem(label, KindFunction, items.size(), isSnippet ? makeSnippet(use) : label, isSnippet, cursor.range);
     item["detail"] = page.summary;
     item["documentation"] = json::Object{{"kind", "markdown"}, {"value", page.text}};
     items.push_back(std::move(item));

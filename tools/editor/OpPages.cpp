@@ -41,7 +41,7 @@ static bool isShown(StringRef paragraph) {
 
 static OpPage readPage(StringRef name, StringRef page) {
   OpPage result{name.str(), between(page, "\n_", "_\n").str(), {}, readAttributes(page)};
-  StringRef body = page.substr(page.find("\nSyntax:")).split("\nTraits:").first.split("\n#### ").first;
+  StringRef body = page.split("_\n").second.split("\nTraits:").first.split("\n#### ").first;
   result.text = "### `resid." + result.name + "`\n\n_" + result.summary + "_\n";
   SmallVector<StringRef> paragraphs;
   body.trim('\n').split(paragraphs, "\n\n");

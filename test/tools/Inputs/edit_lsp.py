@@ -57,18 +57,6 @@ func.func @f(%x: !s, %f: !s, %gamma: !v, %beta: !v, %bias: !v, %alpha: tensor<f3
 }
 """
 
-# Of ops that are not on rows of features.
-VALUES = "%weight: tensor<768x768xf32>, %cos: !t, %sin: !t, %q: !h, %k: !h, %v: !h, %cache: tensor<?x8x512x64xf32>, %dheads: !h, %max: tensor<?x8x?xf32>, %sum: tensor<?x8x?xf32>"
-STATISTICS = ", ".join(f"%{name}: tensor<?xf32>" for name in ("mean", "corr", "rstd"))
-TOKENS = "%ids: tensor<?xi64>, %table: tensor<50257x768xf32>, %logits: tensor<?x50257xf32>, %labels: tensor<?xi64>, %dloss: tensor<?xf32>, %logsumexp: tensor<?xf32>, "
-STATISTICS += "".join(f", %{name}: tensor<?x8xf32>" for name in ("gmean", "gcorr", "grstd"))
-STREAMS = "%streams: tensor<?x4x768xf32>, %weights: tensor<4x1xf32>, %projection: tensor<24x3072xf32>, %mixes: tensor<?x4x4xf32>, "
-RESULTS = {"resid.add_norm": "%y, %z", "resid.dyt_grad": "%y:4", "resid.attention_grad": "%y:3"}
-RESULTS.update({f"resid.{norm}_norm_grad": "%y:3" for norm in ("layer", "rms", "group", "batch")})
-HEADS = PROGRAM.replace("%seed: i64,", VALUES + ", %dy: !s, " + STREAMS + TOKENS + STATISTICS + ", %past: i64, %seed: i64,")
-HEADS = "!h = tensor<?x8x?x64xf32>\n!t = tensor<?x32xf32>\n" + HEADS
-
-
 def check_hover():
     text = PROGRAM.replace("LINE", "%y = resid.add %x, %f : !s")
     print("diagnostics:", write(text))
@@ -87,13 +75,16 @@ def check_completion():
     everything = [item["label"] for item in complete(PROGRAM.replace("LINE", "%y = "), "%y = ")]
     print("all dialects: arith", "arith" in everything, "rows", [label for label in everything if "rows" in label])
     for item in ops:
-        # Places are filled with what stands in them.
-        line = re.sub(r"\$\{\d+[:|]([^},|]*)[^}]*\}", r"\1", item["textEdit"]["newText"])
-        if item["label"] != "resid.yield":
-            line = RESULTS.get(item["label"], "%y") + " = " + line
-            parsed = subprocess.run([sys.argv[1]], input=HEADS.replace("LINE", line), capture_output=True, text=True, check=False)
-            if parsed.returncode:
-                sys.exit(f"the snippet of {item['label']} does not parse:\n{line}\n{parsed.stderr}")
+        # Places are filled with what stands in them. Written again before its use in the page's example, it parses.
+        filled = re.sub(r"\$\{\d+:([^}]*)\}", r"\1", item["textEdit"]["newText"])
+        example = re.search(r"Example.*?```mlir\n(.*?)```", item["documentation"]["value"], re.DOTALL).group(1)
+        use = re.search(rf"(%[^=\n]+= )?{item['label']} ", example)
+        results = re.sub(r"%(\w+)", r"%\1_again", use.group(1) or "")
+        if results:
+            example = f"{example[: use.start()]}{results}{filled}\n{example[use.start() :]}"
+        parsed = subprocess.run([sys.argv[1]], input=example, capture_output=True, text=True, check=False)
+        if parsed.returncode or filled == item["label"]:
+            sys.exit(f"the snippet of {item['label']} does not parse:\n{filled}\n{parsed.stderr}")
     dropout = PROGRAM.replace("LINE", "%y = resid.dropout %x seed(%seed, %step) {p = 0.1, s} : !s")
     items = complete(dropout, "0.1, s")
     print("attributes:", ", ".join(item["textEdit"]["newText"] for item in items))
