@@ -11,7 +11,7 @@ using namespace mlir::resid::boundary;
 using Predicate = arith::CmpIPredicate;
 
 /// Overlaps of up to this many pairs are looked for one by one, in straight code, which is the fastest way for few; of
-/// more in a table (ArrayOrder.ll), whose code does not grow with their number.
+/// more in a table (shared/Arrays.c), whose code does not grow with their number.
 static constexpr size_t kMostPairs = 1024;
 /// Words of the stack that checks may take in all.
 static constexpr int64_t kMostStackWords = 7680;

@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace mlir::resid::boundary;
 
-/// The words of a %Fact in Arrays.ll.
+/// The words of a Fact in shared/Arrays.c.
 static constexpr int64_t kFactWords = 3;
 
 SmallVector<const EntryParameter *> mlir::resid::boundary::getArrays(const EntryCode &code) {

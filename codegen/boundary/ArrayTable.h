@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The arrays of a C function as Arrays.ll reads them: a constant table, and words of the stack for what is known at run
+// The arrays of a C function as shared/Arrays.c reads them: a constant table, and words of the stack for what is known at run
 // time only. Does not own when they are looked at (ArrayChecks.cpp, ArrayRefusals.cpp).
 
 #ifndef RESID_CODEGEN_BOUNDARY_ARRAYTABLE_H
@@ -50,7 +50,7 @@ private:
 
   EntryCode &code;
   SmallVector<const EntryParameter *> arrays;
-  /// Words of %Fact, then lists of arrays that may share a buffer.
+  /// Words of facts, then lists of arrays that may share a buffer.
   SmallVector<int64_t> words;
   /// The arrays whose extents are stored, each with its place.
   SmallVector<std::pair<const EntryParameter *, int64_t>> slots;

@@ -1,28 +1,15 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Builds F_dl, and links the helper that it calls (DLPackRead.ll).
+// Builds F_dl, and links the helper that it calls (shared/DLPackRead.c).
 
 #include "codegen/boundary/DLPackEntry.h"
 
-#include "codegen/boundary/DLPackRead.inc"
 #include "codegen/boundary/EntryCode.h"
-#include "llvm/AsmParser/Parser.h"
+#include "codegen/boundary/SharedCode.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/Linker/Linker.h"
-#include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 using namespace mlir::resid::boundary;
-
-static void linkHelper(llvm::Module &module) {
-  llvm::SMDiagnostic error;
-  std::unique_ptr<llvm::Module> helper = llvm::parseAssemblyString(kDLPackRead, error, module.getContext());
-  assert(helper && "expected the helper's text to parse");
-  helper->setTargetTriple(module.getTargetTriple());
-  helper->setDataLayout(module.getDataLayout());
-  [[maybe_unused]] bool failed = llvm::Linker::linkModules(module, std::move(helper));
-  assert(!failed && "expected nothing else of the helper's name");
-}
 
 /// The element type as the 32 bits of a DLDataType: its code, its bits, one lane.
 static uint32_t getDLType(Type type) {
@@ -84,7 +71,7 @@ private:
   /// The block of all refusals of the helper: the packed one, the tensor.
   llvm::BasicBlock *refusing = nullptr;
   llvm::PHINode *refusal = nullptr, *refusedTensor = nullptr;
-  /// What the helper fills for one tensor after the other: its %Array.
+  /// What the helper fills for one tensor after the other: its words.
   llvm::AllocaInst *array = nullptr;
   /// Of the tensors that were read: how many, and the sizes of the arguments.
   size_t tensors = 0;
@@ -161,7 +148,7 @@ void DLEntryBuilder::read(const KernelValue &value, ArrayRef<llvm::Value *> expe
   llvm::Value *packed =
       builder.CreateCall(helper, {builder.CreateLoad(pointer, place), builder.getInt32(getDLDevice(value)),
                                   builder.getInt32(getDLType(value.getElementType())),
-                                  builder.getInt32(value.shape.size()), builder.getInt1(value.isStrided()), array});
+                                  builder.getInt32(value.shape.size()), builder.getInt32(value.isStrided()), array});
   refuseTensor(packed, describe(tensors++));
 }
 
@@ -231,7 +218,7 @@ void DLEntryBuilder::build() {
 void mlir::resid::boundary::addDLPackEntries(llvm::Module &module, ArrayRef<KernelSignature> kernels) {
   if (kernels.empty())
     return;
-  linkHelper(module);
+  linkSharedCode(module, "DLPackRead");
   for (const KernelSignature &kernel : kernels)
     DLEntryBuilder(module, kernel).build();
 }

@@ -13,7 +13,7 @@ namespace mlir::resid::boundary {
 /// The suffix of the function.
 constexpr llvm::StringLiteral kDLPackSuffix = "_dl";
 /// The helpers that all such functions of a module share.
-constexpr llvm::StringLiteral kDLPackReadName = "resid_dl_read", kDLPackTextName = "resid_dl_text";
+constexpr llvm::StringLiteral kDLPackReadName = "resid.dl_read", kDLPackTextName = "resid.dl_text";
 
 /// Adds F_dl for each kernel of `module`, which has F, and the helper.
 void addDLPackEntries(llvm::Module &module, llvm::ArrayRef<KernelSignature> kernels);

@@ -37,7 +37,7 @@ struct ParameterWords {
 constexpr llvm::StringLiteral kRefuseArraysSuffix = ".refuse_arrays";
 /// After the name of F: the same for all else. It takes the context, a packed refusal, and a value (i64).
 constexpr llvm::StringLiteral kRefuseValueSuffix = ".refuse_value";
-/// The function of an object that hands a line to the log and answers a status (Refuse.ll).
+/// The function of an object that hands a line to the log and answers a status (shared/Refuse.c).
 constexpr llvm::StringLiteral kRefuseName = "resid.refuse";
 /// What a processor has to have, as text; its contents come when the module is LLVM's.
 constexpr llvm::StringLiteral kProcessorsName = "resid.processors";
@@ -81,8 +81,7 @@ struct EntryCode : Code {
   /// A constant of the module; gives its name.
   std::string addConstant(Type type, Attribute value);
   Value addText(StringRef bytes);
-  /// Calls a function of Refuse.ll, Arrays.ll or ArrayOrder.ll, on i64, i32 and addresses; `result` is null where it
-  /// gives nothing.
+  /// Calls a function of shared/, on i64, i32 and addresses; `result` is null where it gives nothing.
   Value callShared(StringRef name, ArrayRef<Value> operands, Type result);
   /// Refuses arrays, and ends the block. `sizes`: one per size parameter.
   void emitArrayRefusal(ValueRange sizes, Value status);

@@ -154,8 +154,7 @@ void boundary::finishExports(llvm::Module &module, const kernels::Target &target
   const machine::TargetDescription &processor = target.getProcessors().front();
   SmallVector<llvm::Function *> exported = addExports(module, target, kernels, packed);
   SmallVector<llvm::Function *> baseline = exported;
-  baseline.append({module.getFunction(machine::kCPUChoiceName), module.getFunction(kDLPackReadName),
-                   module.getFunction(kDLPackTextName)});
+  baseline.push_back(module.getFunction(machine::kCPUChoiceName));
   SmallVector<StringRef> entries;
   for (const KernelSignature &kernel : kernels) {
     entries.push_back(kernel.symbol);

@@ -49,7 +49,7 @@ static bool isFunctionTaken(llvm::StringRef name) {
       "resid_cuda_launch_v1 resid_cuda_load_v1 resid_cuda_unload resid_free resid_parallel_for resid_status_string "
       "resid_thread_pool_create resid_thread_pool_destroy resid_thread_pool_size resid_weights_close "
       "resid_weights_count resid_weights_fill resid_weights_find resid_weights_get resid_weights_open "
-      "resid_weights_read resid_weights_set_prefix resid_cpu_choice resid_cpu_state resid_dl_read getauxval");
+      "resid_weights_read resid_weights_set_prefix resid_cpu_choice resid_cpu_state getauxval");
   // What LLVM takes for a function of a library, whatever the headers say.
   static const llvm::TargetLibraryInfoImpl library{llvm::Triple("x86_64-unknown-linux-gnu")};
   llvm::LibFunc function;

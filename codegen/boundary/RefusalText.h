@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a refused call is told, as resid.refuse (Refuse.ll) puts it into a line: text, and places for values. Does not
+// What a refused call is told, as resid.refuse (shared/Refuse.c) puts it into a line: text, and places for values. Does not
 // own when a call is refused.
 
 #ifndef RESID_CODEGEN_BOUNDARY_REFUSALTEXT_H
@@ -20,7 +20,7 @@ enum Reason : uint8_t {
   NoAllocHook,
   NoFreeHook,
   NoMemory,
-  // Of F_dl; resid_dl_read (DLPackRead.ll) answers these, with what was found and expected in the first two words.
+  // Of F_dl; resid.dl_read (shared/DLPackRead.c) answers these, with what was found and expected in the first two words.
   NullTensor, // 5
   OtherDevice,
   OtherType,
@@ -33,7 +33,7 @@ enum Reason : uint8_t {
   // Of F again.
   NullWeights,
 };
-static_assert(NullTensor == 5 && OtherStride == 11, "expected the numbers in DLPackRead.ll");
+static_assert(NullTensor == 5 && OtherStride == 11, "expected the numbers in DLPackRead.c");
 
 /// A status, a reason and a detail (the number of a value check or of a dimension) in one word.
 constexpr int32_t packRefusal(resid_status status, Reason reason = NoReason, unsigned detail = 0) {

@@ -7,7 +7,7 @@ import hashlib
 import re
 
 # Local functions that only check arguments, refuse, describe or register: they belong to entries.
-BOUNDARY = re.compile(r"\.refuse|\.arrays_|_dl_|__dl$|__info$|\.flush_line$|\.write_lines$|\.ask_caches$|^resid_cpu_choice$")
+BOUNDARY = re.compile(r"\.refuse|\.arrays_|[._]dl_|__dl$|__info$|\.flush_line$|\.write_lines$|\.ask_caches$|^resid_cpu_choice$")
 LABEL = re.compile(r"[\w.$@]*[\w$]")
 FUNCTION = re.compile(r"^\s*\.type\s+([^,\s]+),\s*[@%]function$")
 

@@ -53,7 +53,7 @@ int main(void) {
   CHECK(INT64_MAX_);
   CHECK(resid_status_);
   CHECK(resid_alloc_);
-  CHECK(resid_dl_read_);
+  CHECK(resid_dl_read);
   CHECK(resid_cpu_choice_);
   CHECK(__linux___);
   CHECK(select_);
