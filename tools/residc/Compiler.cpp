@@ -135,7 +135,7 @@ ExitCode Compiler::emitCode(ModuleOp module, CompileOptions compileOptions) {
   if (options.emit.source == EmitSource::Shared) {
     TimingScope scope = timing.nest("link");
     StringRef name = options.output == "-" ? StringRef() : llvm::sys::path::filename(options.output);
-    llvm::Expected<std::string> library = linkSharedLibrary(code, name);
+    llvm::Expected<std::string> library = linkSharedLibrary(code, name, /*hasRuntime=*/bool(target->getDevice()));
     if (!library)
       return report(llvm::toString(library.takeError()), ExitFile);
     code = std::move(*library);

@@ -191,9 +191,6 @@ static Error completeOutput(ResidcOptions &options, const EmitKind *emit) {
     return makeUsageError("expected one chip in --chip beside --emit=ptx, but got " + Twine(options.gpus.chips.size()));
   if (!options.gpus.assembler.empty() && options.emit.source != EmitSource::Code)
     return makeUsageError("expected --emit=obj beside --cubin, but got --emit=" + options.emit.name);
-  if (options.emit.source == EmitSource::Shared && !options.gpus.chips.empty())
-    return makeUnavailableError("shared libraries are not available for --target=cuda: expected --emit=obj, which is "
-                                "linked with the runtime library");
   if (options.emit.source == EmitSource::Shared && !hasLinker())
     return makeUnavailableError("shared libraries are not available: this residc was built without the linker of LLVM");
   if (!options.output.empty())

@@ -18,9 +18,17 @@ using namespace llvm;
 
 LLD_HAS_DRIVER(elf)
 
+// The static runtime library, whole.
+__asm__(".pushsection .rodata\n"
+        "resid_runtime_archive:\n"
+        ".incbin \"" RESID_RUNTIME_ARCHIVE "\"\n"
+        "resid_runtime_archive_end:\n"
+        ".popsection\n");
+extern "C" const char resid_runtime_archive[], resid_runtime_archive_end[];
+
 bool mlir::resid::tools::hasLinker() { return true; }
 
-Expected<std::string> mlir::resid::tools::linkSharedLibrary(StringRef object, StringRef name) {
+Expected<std::string> mlir::resid::tools::linkSharedLibrary(StringRef object, StringRef name, bool hasRuntime) {
   SmallString<128> folder;
   if (std::error_code code = sys::fs::createUniqueDirectory("residc", folder))
     return createStringError(code, "cannot create a folder for the linker in '%s': %s",
@@ -36,6 +44,14 @@ Expected<std::string> mlir::resid::tools::linkSharedLibrary(StringRef object, St
       "-o",     output.c_str(), input.c_str()};
   if (!name.empty())
     arguments.push_back(soname.c_str());
+  std::string archive = (folder + "/runtime.a").str();
+  if (hasRuntime) {
+    if (Error error =
+            writeOutput(archive, StringRef(resid_runtime_archive, resid_runtime_archive_end - resid_runtime_archive)))
+      return std::move(error);
+    // Several libraries in a process have a runtime each, and none calls another one's.
+    arguments.append({"-Bsymbolic", "-u", "resid_cuda_ctx_init", "-u", "resid_cuda_unload", archive.c_str()});
+  }
   raw_string_ostream stream(messages);
   lld::Result result = lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode != 0)
@@ -50,7 +66,7 @@ Expected<std::string> mlir::resid::tools::linkSharedLibrary(StringRef object, St
 
 bool mlir::resid::tools::hasLinker() { return false; }
 
-Expected<std::string> mlir::resid::tools::linkSharedLibrary(StringRef, StringRef) {
+Expected<std::string> mlir::resid::tools::linkSharedLibrary(StringRef, StringRef, bool) {
   return createStringError("this build has no linker");
 }
 
