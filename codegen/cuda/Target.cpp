@@ -5,6 +5,7 @@
 #include "codegen/buffers/Passes.h"
 #include "codegen/contractions/ContractionDialect.h"
 #include "codegen/cuda/Passes.h"
+#include "codegen/cuda/products/ProductTile.h"
 #include "codegen/cuda/ptx/Assemble.h"
 #include "codegen/cuda/ptx/Images.h"
 #include "codegen/cuda/ptx/WritePTX.h"
@@ -47,12 +48,34 @@ static void describeRegisters(kernels::PlanDescription &description, ArrayRef<Re
   description.decisions.push_back(describe("kept_registers", plan.keptRegisters, "registers per thread for them"));
 }
 
+/// The tiles that launches of a product choose from, or the form that takes any product.
+static kernels::PlanDecision describeProduct(contraction::KernelOp kernel) {
+  kernels::PlanDecision any{"emitter", "products", "products emitter: up to eight elements a thread, read from memory"};
+  // What reads sizes is needed for the question alone.
+  Operation *before = kernel->getPrevNode();
+  OpBuilder builder(kernel);
+  FailureOr<contraction::KernelLoops> loops = contraction::KernelLoops::create(builder, kernel);
+  SmallVector<ProductTile, 3> tiles;
+  if (succeeded(loops))
+    tiles = ProductTile::choose(*loops);
+  while (kernel->getPrevNode() != before)
+    kernel->getPrevNode()->erase();
+  if (tiles.empty())
+    return any;
+  auto describeTile = [](const ProductTile &tile) {
+    return std::to_string(tile.rows) + "x" + std::to_string(tile.columns);
+  };
+  return {"emitter", "tiles",
+          "tiles emitter: tiles of " + llvm::join(llvm::map_range(tiles, describeTile), " or ") +
+              ", by the size of the result"};
+}
+
 /// Of a kernel of any kind. What a GPU does not run is refused later, so that nothing is said of it.
 static kernels::PlanDescription describeKernel(Operation *kernel, const Chip &chip, const RowSchedule &schedule) {
   kernels::PlanDescription plan{"chip", chip.name, {}, /*fallbackName=*/"scalar path", /*fallbackReason=*/""};
   auto rows = dyn_cast<rows::KernelOp>(kernel);
-  if (isa<contraction::KernelOp>(kernel))
-    plan.decisions.push_back({"emitter", "products", "products emitter: up to eight elements a thread, read from memory"});
+  if (auto product = dyn_cast<contraction::KernelOp>(kernel))
+    plan.decisions.push_back(describeProduct(product));
   if (!rows)
     return plan;
   int64_t phases = 0;

@@ -4,6 +4,7 @@
 
 #include "codegen/cuda/Launch.h"
 #include "codegen/cuda/products/ProductThread.h"
+#include "codegen/cuda/products/TileEmitter.h"
 #include "codegen/cuda/rows/Shuffles.h"
 
 using namespace mlir;
@@ -32,27 +33,52 @@ ProductShape ProductShape::choose(const KernelLoops &loops) {
   return shape;
 }
 
-bool ProductKernel::takeIn(kernels::KernelUse &other) {
-  ProductShape own = ProductShape::choose(getFirst().as<KernelLoops>()),
-               theirs = ProductShape::choose(other.as<KernelLoops>());
-  return own.goesAlongRows == theirs.goesAlongRows && own.tile == theirs.tile && KernelCode::takeIn(other);
-}
-
 void ProductKernel::emit() {
   auto kernel = getFirst().get<contraction::KernelOp>();
-  func::FuncOp function = functions.outline("__product", {}, [&](OpBuilder &at, kernels::KernelBody &body) {
-    Code code(at, kernel.getLoc());
-    ProductThread(code, body, kernel).emit();
-  });
-  number = count++;
-  markKernel(function, number, ProductShape::choose(getFirst().as<KernelLoops>()).getThreads());
+  number = count;
+  auto add = [&](StringRef suffix, int64_t threads, int64_t registers,
+                 function_ref<void(Code &, kernels::KernelBody &)> emit) {
+    func::FuncOp function = functions.outline(suffix, {}, [&](OpBuilder &at, kernels::KernelBody &body) {
+      Code code(at, kernel.getLoc());
+      emit(code, body);
+    });
+    markKernel(function, count++, threads, registers);
+  };
+  const auto &loops = getFirst().as<KernelLoops>();
+  for (const ProductTile &tile : ProductTile::choose(loops))
+    add("__tiles", ProductTile::kThreads, tile.registers,
+        [&](Code &code, kernels::KernelBody &body) { TileEmitter(code, body, kernel, tile).emit(); });
+  if (number == count)
+    add("__product", ProductShape::choose(loops).getThreads(), /*registers=*/0,
+        [&](Code &code, kernels::KernelBody &body) { ProductThread(code, body, kernel).emit(); });
+}
+
+/// By the first tile that takes the result, or by the last one.
+LogicalResult ProductKernel::launchTiles(kernels::KernelUse &use, ArrayRef<ProductTile> tiles,
+                                         ArrayRef<Value> arguments) {
+  const auto &loops = use.as<KernelLoops>();
+  Operation *place = use.op;
+  for (auto [i, tile] : llvm::enumerate(tiles)) {
+    Code code{OpBuilder(place), use.op->getLoc()};
+    Launch launch{number + int64_t(i), tile.count(code, loops), code.constant(ProductTile::kThreads), /*sharedBytes=*/0,
+                  arguments};
+    if (i + 1 == tiles.size())
+      return launchKernel(place, use.enclosing, launch);
+    auto either = code.create<scf::IfOp>(tile.takes(code, loops), /*withElseRegion=*/true);
+    if (failed(launchKernel(either.thenYield(), use.enclosing, launch)))
+      return failure();
+    place = either.elseYield();
+  }
+  llvm_unreachable("expected a tile");
 }
 
 LogicalResult ProductKernel::launch(kernels::KernelUse &use) {
-  OpBuilder builder(use.op);
-  Code code(builder, use.op->getLoc());
-  ProductShape shape = ProductShape::choose(getFirst().as<KernelLoops>());
+  Code code{OpBuilder(use.op), use.op->getLoc()};
   SmallVector<Value> arguments = functions.getArguments(code, use);
+  const auto &first = getFirst().as<KernelLoops>();
+  if (SmallVector<ProductTile, 3> tiles = ProductTile::choose(first); !tiles.empty())
+    return launchTiles(use, tiles, arguments);
+  ProductShape shape = ProductShape::choose(first);
   Value units = ProductThread::countUnits(code, use.as<KernelLoops>(), shape);
   Value blocks = code.ceilDivide(units, code.constant(shape.getUnitsOfBlock()));
   return launchKernel(use.op, use.enclosing,

@@ -1,13 +1,13 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The function of a GPU that a contraction kernel is outlined into, and its launch. Each element of the result is one
-// chain of terms in one thread, or chains of a known length that the warps of a block share. Not: tiles of the factors
-// in shared memory.
+// The functions of a GPU that a contraction kernel is outlined into, and its launch: by tiles of the result, or in a
+// form that takes any product. There each element of the result is one chain of terms in one thread, or chains of a
+// known length that the warps of a block share.
 
 #ifndef RESID_CODEGEN_CUDA_PRODUCTS_PRODUCTKERNELS_H
 #define RESID_CODEGEN_CUDA_PRODUCTS_PRODUCTKERNELS_H
 
-#include "codegen/contractions/ContractionLoops.h"
+#include "codegen/cuda/products/ProductTile.h"
 #include "codegen/kernels/KernelLowering.h"
 
 namespace mlir::resid::cuda {
@@ -41,11 +41,12 @@ public:
   ProductKernel(kernels::KernelUse first, SymbolTable &symbols, int64_t &count)
       : KernelCode(std::move(first), symbols), count(count) {}
 
-  bool takeIn(kernels::KernelUse &other) override;
   void emit() override;
   LogicalResult launch(kernels::KernelUse &use) override;
 
 private:
+  LogicalResult launchTiles(kernels::KernelUse &use, ArrayRef<ProductTile> tiles, ArrayRef<Value> arguments);
+
   int64_t &count;
   int64_t number = 0;
 };

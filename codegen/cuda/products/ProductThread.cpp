@@ -3,8 +3,6 @@
 #include "codegen/cuda/products/ProductThread.h"
 
 #include "codegen/cuda/rows/Shuffles.h"
-#include "codegen/kernels/ElementAccess.h"
-#include "dialect/WeightPanels.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
@@ -15,20 +13,15 @@ using namespace mlir::resid::contraction;
 static constexpr unsigned kA = KernelLoops::kA, kB = KernelLoops::kB;
 /// Terms that stand one after the other in the code, so that their loads need not wait for each other.
 static constexpr int64_t kUnrolledTerms = 4;
-static constexpr unsigned kSharedMemory = unsigned(NVVM::NVVMMemorySpace::Shared);
 
 ProductThread::ProductThread(Code &code, kernels::KernelBody &body, contraction::KernelOp kernel)
-    : code(code), body(body), kernel(kernel), loops(body.as<KernelLoops>()), shape(ProductShape::choose(loops)) {
+    : product(code, body, kernel), code(code), loops(product.loops), shape(ProductShape::choose(loops)) {
   Value thread = getNumber<NVVM::ThreadIdXOp>(code);
   warpThread = code.remainder(thread, kWarpThreads);
   warp = code.divide(thread, kWarpThreads);
   if (!shape.sharesChains)
     return;
-  auto function = cast<func::FuncOp>(body.entry->getParentOp());
-  OpBuilder top = OpBuilder::atBlockBegin(function->getParentOfType<ModuleOp>().getBody());
-  auto type = LLVM::LLVMArrayType::get(loops.arithmetic, shape.getWarps() * shape.tile * kWarpThreads);
-  shared = LLVM::GlobalOp::create(top, kernel.getLoc(), type, /*isConstant=*/false, LLVM::Linkage::Internal,
-                                  (function.getName() + ".chains").str(), Attribute(), /*alignment=*/16, kSharedMemory);
+  shared.emplace(code, body, loops.arithmetic, shape.getWarps() * shape.tile * kWarpThreads);
 }
 
 static SmallVector<Value> getSizes(ArrayRef<contraction::Loop> loops) {
@@ -81,53 +74,19 @@ Value ProductThread::getTile(const Elements &elements, int64_t number) {
 
 bool ProductThread::isAlongThreads(unsigned factor) const { return (factor == kA) == shape.goesAlongRows; }
 
-Value ProductThread::getOffset(const Elements &elements, unsigned operand, Value tile) {
-  Value offset = code.constant(0);
-  auto go = [&](const contraction::Loop &loop, Value index) {
-    if (!loop.strides[operand].is(0))
-      offset = code.add(offset, code.multiply(index, loop.strides[operand].value));
-  };
-  for (auto [loop, index] : llvm::zip_equal(loops.batches, elements.batch))
-    go(loop, index);
-  go(shape.getThreadLoop(loops), elements.thread);
-  go(shape.getTileLoop(loops), tile);
-  return offset;
+ElementPlace ProductThread::getPlace(const Elements &elements, Value tile) const {
+  return {elements.batch, shape.goesAlongRows ? elements.thread : tile, shape.goesAlongRows ? tile : elements.thread,
+          elements.isThere};
 }
 
-Value ProductThread::loadOperand(unsigned operand, Value offset) {
-  return kernels::loadElement(code, code.getLoc(), loops.operands[operand].elementType, loops.pointers[operand], offset,
-                              kernels::Alignment::Element);
+void ProductThread::finish(const Elements &elements, Value tile, Value sum) {
+  ElementPlace place = getPlace(elements, tile);
+  place.isThere =
+      code.both(place.isThere, code.compare(arith::CmpIPredicate::slt, tile, shape.getTileLoop(loops).size.value));
+  product.finish(place, sum);
 }
 
 //===------------------------------------------- chains -----------------------------------------------------------===//
-
-Value ProductThread::countTerms() {
-  Value terms = code.constant(1);
-  for (const contraction::Loop &loop : loops.contracted)
-    terms = code.multiply(terms, loop.size.value);
-  return terms;
-}
-
-/// A thread that stands in for another one at the end does not read what that one overwrites.
-Value ProductThread::loadStart(const Elements &elements, Value tile) {
-  if (kernel.getStart())
-    return widen(body.mapping.lookup(kernel.getStart()));
-  auto load = [&]() -> SmallVector<Value> {
-    return {widen(loadOperand(KernelLoops::kInitial, getOffset(elements, KernelLoops::kInitial, tile)))};
-  };
-  auto leaveOut = [&]() -> SmallVector<Value> { return {code.constant(loops.arithmetic, 0.0)}; };
-  return code.choose(elements.isThere, TypeRange{loops.arithmetic}, load, leaveOut).front();
-}
-
-/// Panels have all terms of 16 columns each, some of them as neighbours.
-Value ProductThread::locatePacked(Value column, Value term) {
-  int64_t together = getInterleavedTerms(loops.operands[kB].elementType);
-  Value groups = code.ceilDivide(countTerms(), code.constant(together));
-  Value panel = code.divide(column, kPanelColumns), columnOfPanel = code.remainder(column, kPanelColumns);
-  Value group = code.add(code.multiply(panel, groups), code.divide(term, together));
-  Value place = code.add(code.multiply(group, kPanelColumns), columnOfPanel);
-  return code.add(code.multiply(place, together), code.remainder(term, together));
-}
 
 /// Terms are numbered through all contracted loops. Those that differ in the innermost one alone are a run.
 ProductThread::Sums ProductThread::emitTerms(const Elements &elements, Value first, Value end, Sums sums) {
@@ -148,7 +107,7 @@ ProductThread::Sums ProductThread::emitTerms(const Elements &elements, Value fir
 ProductThread::Sums ProductThread::emitRun(const Elements &elements, ValueRange outer, Value first, Value end,
                                            Sums sums) {
   auto atOuter = [&](unsigned operand, Value tile) {
-    Value offset = getOffset(elements, operand, tile);
+    Value offset = product.getOffset(getPlace(elements, tile), operand);
     for (auto [i, index] : llvm::enumerate(outer))
       offset = code.add(offset, code.multiply(index, loops.contracted[i].strides[operand].value));
     return offset;
@@ -159,7 +118,8 @@ ProductThread::Sums ProductThread::emitRun(const Elements &elements, ValueRange 
   for (int64_t i = 0; i < shape.tile; ++i)
     others.push_back(atOuter(tileFactor, getTile(elements, i)));
   for (int64_t i = 0; loops.hasRowScale && i < (shape.goesAlongRows ? 1 : shape.tile); ++i)
-    scales.push_back(loadOperand(loops.getRowScale(), getOffset(elements, loops.getRowScale(), getTile(elements, i))));
+    scales.push_back(product.load(loops.getRowScale(),
+                                  product.getOffset(getPlace(elements, getTile(elements, i)), loops.getRowScale())));
   // The number of the run's first term, should one be there.
   Value before = code.constant(0);
   for (auto [i, index] : llvm::enumerate(outer))
@@ -167,8 +127,9 @@ ProductThread::Sums ProductThread::emitRun(const Elements &elements, ValueRange 
   auto load = [&](unsigned factor, Value offset, Value term, int64_t number) {
     Value at = code.add(offset, code.multiply(term, loops.contracted.back().strides[factor].value));
     if (factor == kB && loops.isPacked)
-      at = locatePacked(isAlongThreads(kB) ? elements.thread : getTile(elements, number), code.add(before, term));
-    Value element = widen(loadOperand(factor, at));
+      at = product.locatePacked(isAlongThreads(kB) ? elements.thread : getTile(elements, number),
+                                code.add(before, term));
+    Value element = product.widen(product.load(factor, at));
     return factor == kA && loops.hasRowScale ? code.multiply(element, scales[number]) : element;
   };
   auto addTerm = [&](Value term, ValueRange carried) {
@@ -186,8 +147,8 @@ ProductThread::Sums ProductThread::emitRun(const Elements &elements, ValueRange 
 void ProductThread::emitUnit(const Elements &elements) {
   Sums sums;
   for (int64_t i = 0; i < shape.tile; ++i)
-    sums.push_back(loadStart(elements, getTile(elements, i)));
-  sums = emitTerms(elements, code.constant(0), countTerms(), sums);
+    sums.push_back(product.loadStart(getPlace(elements, getTile(elements, i))));
+  sums = emitTerms(elements, code.constant(0), product.countTerms(), sums);
   for (auto [i, sum] : llvm::enumerate(sums))
     finish(elements, i == 0 ? elements.tile : code.add(elements.tile, int64_t(i)), sum);
 }
@@ -195,15 +156,13 @@ void ProductThread::emitUnit(const Elements &elements) {
 Value ProductThread::getSlot(Value ofWarp, Value tile) {
   Value place = code.add(code.multiply(ofWarp, shape.tile), tile);
   Value slot = code.add(code.multiply(place, kWarpThreads), warpThread);
-  auto pointer = LLVM::LLVMPointerType::get(code.getContext(), kSharedMemory);
-  Value first = code.create<LLVM::AddressOfOp>(pointer, shared.getSymName());
-  return code.create<LLVM::GEPOp>(pointer, loops.arithmetic, first, ValueRange(slot));
+  return shared->getAddress(code, slot);
 }
 
 /// Every warp sums a chain, and leaves its sums in shared memory; then warp i adds up those of element i, in order.
 void ProductThread::emitSharedChains(const Elements &elements) {
   int64_t warps = shape.getWarps();
-  Value start = loadStart(elements, elements.tile), terms = countTerms();
+  Value start = product.loadStart(getPlace(elements, elements.tile)), terms = product.countTerms();
   Value number = code.min(warp, shape.tile - 1);
   auto addChains = [&](Value firstTerm, ValueRange total) -> SmallVector<Value> {
     Value first = code.min(code.add(firstTerm, code.multiply(warp, loops.chain)), terms);
@@ -226,27 +185,4 @@ void ProductThread::emitSharedChains(const Elements &elements) {
   Value sum = code.rolledLoop(0, terms, warps * loops.chain, ValueRange(start), addChains).front();
   Value tile = code.add(elements.tile, warp), isOne = code.isAtMost(warp, code.constant(shape.tile - 1));
   code.choose(isOne, [&] { finish(elements, tile, sum); });
-}
-
-//===------------------------------------------- elements ---------------------------------------------------------===//
-
-void ProductThread::finish(const Elements &elements, Value tile, Value sum) {
-  Value isThere =
-      code.both(elements.isThere, code.compare(arith::CmpIPredicate::slt, tile, shape.getTileLoop(loops).size.value));
-  code.choose(isThere, [&] {
-    Block &program = kernel.getBody().front();
-    IRMapping mapping = body.mapping;
-    mapping.map(program.getArgument(0), code.castFloat(sum, kernel.getProductType()));
-    for (unsigned input = 0; input < kernel.getInputs().size(); ++input) {
-      unsigned operand = loops.getFirstInput() + input;
-      if (!program.getArgument(1 + input).use_empty())
-        mapping.map(program.getArgument(1 + input), loadOperand(operand, getOffset(elements, operand, tile)));
-    }
-    for (Operation &op : program.without_terminator())
-      code.clone(op, mapping);
-    Value result = mapping.lookupOrDefault(cast<contraction::YieldOp>(program.getTerminator()).getValue());
-    unsigned init = loops.getInit();
-    kernels::storeElement(code, code.getLoc(), result, loops.pointers[init], getOffset(elements, init, tile),
-                          kernels::Alignment::Element);
-  });
 }

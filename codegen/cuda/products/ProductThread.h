@@ -6,9 +6,8 @@
 #ifndef RESID_CODEGEN_CUDA_PRODUCTS_PRODUCTTHREAD_H
 #define RESID_CODEGEN_CUDA_PRODUCTS_PRODUCTTHREAD_H
 
-#include "codegen/builder/Code.h"
+#include "codegen/cuda/products/ProductElements.h"
 #include "codegen/cuda/products/ProductKernels.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace mlir::resid::cuda {
 
@@ -38,31 +37,22 @@ private:
   /// The sums of the terms from `first` to `end`, each from `sums` on.
   Sums emitTerms(const Elements &elements, Value first, Value end, Sums sums);
   Sums emitRun(const Elements &elements, ValueRange outer, Value first, Value end, Sums sums);
-  Value loadStart(const Elements &elements, Value tile);
-  /// What is done to an element that is there, and its store.
+  ElementPlace getPlace(const Elements &elements, Value tile) const;
   void finish(const Elements &elements, Value tile, Value sum);
 
   /// Element number `number` of the thread, or the last one that there is.
   Value getTile(const Elements &elements, int64_t number);
   bool isAlongThreads(unsigned factor) const;
-  /// Where an operand's element is, without contracted loops, in elements.
-  Value getOffset(const Elements &elements, unsigned operand, Value tile);
-  Value loadOperand(unsigned operand, Value offset);
-  Value widen(Value element) { return code.castFloat(element, loops.arithmetic); }
-  Value countTerms();
-  /// Where an element of a packed b is.
-  Value locatePacked(Value column, Value term);
   Value getSlot(Value warp, Value tile);
 
+  ProductElements product;
   Code &code;
-  kernels::KernelBody &body;
-  contraction::KernelOp kernel;
   const contraction::KernelLoops &loops;
   ProductShape shape;
   /// Of the thread in its warp, and of the warp in its block; i64.
   Value warpThread, warp;
   /// Sums of the chains that the warps of a block have at a time.
-  LLVM::GlobalOp shared;
+  std::optional<SharedArray> shared;
 };
 
 } // namespace mlir::resid::cuda

@@ -100,6 +100,32 @@ def product(rows, columns, terms, a, b, *, bias=False, transposed=False):
     function(name, f"resid.linear %a0, %a1{more}{' {transposed}' if transposed else ''}", kinds, [y], arrays)
 
 
+def tiles():
+    """Products by tiles of each size, at their edges: few rows, results that begin as arrays, more than 128 tiles."""
+    for rows, columns, terms, a, b in [(1, 33, 70, "f32", "bf16"), (8, 64, 64, "f64", "f64"), (7, 100, 129, "f16", "f16"),
+                                       (9, 65, 8, "bf16", "bf16"), (64, 128, 17, "f32", "f32"), (130, 64, 16, "f64", "f64")]:
+        product(rows, columns, terms, a, b, bias=rows % 2 == 1)
+        product(rows, columns, terms, a, b, transposed=True)
+    for count, rows, columns, terms in [(128, 65, 66, 9), (2, 70, 67, 33), (3, 5, 40, 65)]:
+        a, b, c = (tensor([count, *shape], "f32") for shape in ((rows, terms), (terms, columns), (rows, columns)))
+        text = f"""func.func @f(%a: {a}, %b: {b}, %c: {c}) -> {c} {{
+  %y = linalg.batch_matmul ins(%a, %b : {a}, {b}) outs(%c : {c}) -> {c}
+  return %y : {c}
+}}
+"""
+        shapes = [f"f32[{count}x{rows}x{terms}]=random:1", f"f32[{count}x{terms}x{columns}]=random:2", f"f32[{count}x{rows}x{columns}]=random:3"]
+        run(f"tiles {count} {rows} {columns} {terms}", text, shapes)
+    # Each of the rest of the terms is added, and none of zeros: a sum of -0 stays -0.
+    text = """func.func @f(%x: tensor<9x3xf32>, %w: tensor<64x3xf32>, %c: tensor<9x64xf32>) -> tensor<9x64xf32> {
+  %y = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%x, %w : tensor<9x3xf32>, tensor<64x3xf32>) outs(%c : tensor<9x64xf32>) -> tensor<9x64xf32>
+  return %y : tensor<9x64xf32>
+}
+"""
+    for x, w in (("0", "-1"), ("inf", "0"), ("1e-40", "1"), ("nan", "1")):
+        run(f"tiles of {x} {w}", text, [f"f32[9x3]={x}", f"f32[64x3]={w}", "f32[9x64]=-0"])
+
+
 def batches():
     """Batches, contracted loops that are not neighbours in memory, and results that begin as arrays."""
     text = """func.func @f(%a: tensor<?x5x37xf32>, %b: tensor<?x37x9xf32>, %c: tensor<?x5x9xf32>) -> tensor<?x5x9xf32> {
@@ -189,6 +215,7 @@ def ops():
                                        (33, 9, 17, "f16", "f16")):
         product(rows, columns, terms, a, b, bias=rows % 2 == 1)
         product(rows, columns, terms, a, b, transposed=True)
+    tiles()
     batches()
     points()
 

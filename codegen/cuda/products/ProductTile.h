@@ -1,0 +1,42 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How a block of threads computes a tile of a product's result: the table of tiles, and which of them a launch takes.
+// Not: the code of a tile (TileEmitter.h).
+
+#ifndef RESID_CODEGEN_CUDA_PRODUCTS_PRODUCTTILE_H
+#define RESID_CODEGEN_CUDA_PRODUCTS_PRODUCTTILE_H
+
+#include "codegen/builder/Code.h"
+#include "codegen/contractions/ContractionLoops.h"
+
+namespace mlir::resid::cuda {
+
+struct ProductTile {
+  /// Of the result; and how many terms of its sums lie in shared memory at a time.
+  int64_t rows, columns, terms;
+  /// Elements of a thread along the two: 8 or 4 each, or one.
+  int64_t threadRows, threadColumns;
+  /// What a thread may have at most; 0: the driver's compiler decides.
+  int64_t registers;
+
+  /// Of a block.
+  static constexpr int64_t kThreads = 256;
+
+  /// The tiles that launches of a product choose from, by takes(): the first that does, else the last. None where a sum
+  /// has several loops or chains, or rows have scales: tiles do not know these.
+  static SmallVector<ProductTile, 3> choose(const contraction::KernelLoops &loops);
+  /// Whether a result of this size suits the tile (i1): few rows, or enough tiles for all processors of a device.
+  Value takes(Code &code, const contraction::KernelLoops &loops) const;
+  /// How many tiles the result has, of all batches (i64).
+  Value count(Code &code, const contraction::KernelLoops &loops) const;
+
+  /// Of few rows.
+  bool isThin() const { return threadRows == 1; }
+  /// Of 64 numbers a thread. A result that is smaller than half of such a tile has none of them, so there are fewer
+  /// than a grid may have blocks.
+  bool isLarge() const { return threadRows == 8; }
+};
+
+} // namespace mlir::resid::cuda
+
+#endif // RESID_CODEGEN_CUDA_PRODUCTS_PRODUCTTILE_H
