@@ -65,7 +65,7 @@ void AttentionEmitter::finishRow(const Unit &unit, Value row) {
   State state{max, total, {}, {}};
   if (view.shape.hasSink) {
     unsigned sink = view.shape.getSink();
-    state = joinSink(max, total, view.loadNumber(sink, view.atPlace(sink, place)));
+    state = numbers.joinSink(max, total, view.loadNumber(sink, view.atPlace(sink, place)));
     max = state.max, total = state.total;
   }
   Value target = view.atPlace(result, place), divisor = code.spread(total, kPanelColumns);
@@ -74,10 +74,9 @@ void AttentionEmitter::finishRow(const Unit &unit, Value row) {
     Value index = code.add(code.multiply(row, memory.paddedSize), column);
     Value sum = code.load(view.getVectorType(), view.inSlot(memory.states, arithmetic, index));
     if (view.shape.hasSink)
-      sum = code.fma(zero, code.spread(state.newFactor, kPanelColumns),
-                     code.multiply(sum, code.spread(state.oldFactor, kPanelColumns)));
-    Value quotient = code.divide(code.add(sum, zero), divisor);
-    return code.select(isEmpty, zero, quotient);
+      sum = numbers.joinSums(sum, zero, code.spread(state.oldFactor, kPanelColumns),
+                             code.spread(state.newFactor, kPanelColumns));
+    return numbers.finish(sum, divisor, isEmpty);
   });
   if (!view.shape.hasStatistics)
     return;
@@ -192,25 +191,6 @@ void AttentionEmitter::emitWeights(const Unit &unit, const Chunk &chunk, const R
   });
 }
 
-AttentionEmitter::State AttentionEmitter::join(Value max, Value total, Value chunkMax, Value chunkTotal) {
-  State state;
-  state.max = rows.maximum(max, chunkMax);
-  state.oldFactor = rows.exponential(code.subtract(max, state.max));
-  state.newFactor = rows.exponential(code.subtract(chunkMax, state.max));
-  state.total = code.fma(chunkTotal, state.newFactor, code.multiply(total, state.oldFactor));
-  return state;
-}
-
-/// A sink is a chunk with a sum of 1 and without values. Where there is none, the factors leave the sums as they are.
-AttentionEmitter::State AttentionEmitter::joinSink(Value max, Value total, Value sink) {
-  Value one = view.constantFloat(1.0), zero = view.constantFloat(0.0), none = view.constantFloat(-kInfinity);
-  State state = join(max, total, code.add(sink, zero), one);
-  Value isEmpty = code.isEqual(max, none);
-  Value isThere = code.compare(arith::CmpFPredicate::UNE, sink, none);
-  return {code.select(isThere, state.max, max), code.select(isThere, code.select(isEmpty, one, state.total), total),
-          code.select(isThere, state.oldFactor, one), code.select(isThere, state.newFactor, zero)};
-}
-
 /// The state of a row takes in the chunk, whose sums wait in row `waiting`.
 void AttentionEmitter::mergeRow(Value row, Value waiting) {
   const AttentionMemory &memory = view.memory;
@@ -221,7 +201,8 @@ void AttentionEmitter::mergeRow(Value row, Value waiting) {
     Value maxPlace = view.inSlot(memory.maxima, arithmetic, row);
     Value totalPlace = view.inSlot(memory.totals, arithmetic, row);
     Value chunkTotal = code.load(arithmetic, code.at(chunkTotals, arithmetic, waiting));
-    State joined = join(code.load(arithmetic, maxPlace), code.load(arithmetic, totalPlace), chunkMax, chunkTotal);
+    State joined =
+        numbers.join(code.load(arithmetic, maxPlace), code.load(arithmetic, totalPlace), chunkMax, chunkTotal);
     code.store(joined.max, maxPlace);
     code.store(joined.total, totalPlace);
     Value oldFactor = code.spread(joined.oldFactor, kPanelColumns),
@@ -231,8 +212,8 @@ void AttentionEmitter::mergeRow(Value row, Value waiting) {
     code.loop(0, memory.paddedSize, kPanelColumns, [&](Value column) {
       Value place = view.inSlot(memory.states, arithmetic, code.add(start, column));
       Value sum = code.load(view.getVectorType(), view.inSlot(memory.sums, arithmetic, code.add(added, column)));
-      Value state = code.multiply(code.load(view.getVectorType(), place), oldFactor);
-      code.store(code.fma(sum, newFactor, state), place);
+      Value state = code.load(view.getVectorType(), place);
+      code.store(numbers.joinSums(state, sum, oldFactor, newFactor), place);
     });
   });
 }

@@ -17,7 +17,7 @@ public:
   /// `vectorBits`: of a register.
   AttentionEmitter(AttentionView &view, MicroKernelShape shape, int64_t vectorBits, MicroKernels &microKernels)
       : view(view), code(view.code), shape(shape), microKernels(microKernels), rows(view),
-        unpacked(view, shape, vectorBits) {}
+        numbers(view.code, view.shape), unpacked(view, shape, vectorBits) {}
 
   /// Emits the units [low, high).
   void emit(Value low, Value high);
@@ -68,12 +68,7 @@ private:
   void emitWeights(const Unit &unit, const Chunk &chunk, const RowBlock &block);
   void emitValues(const Unit &unit, const Chunk &chunk, const RowBlock &block, Value target);
   void emitSpecialValues(const Unit &unit, const Chunk &chunk, const RowBlock &block, Value target);
-  /// The state of a row, and by what its sums and those of a chunk are multiplied.
-  struct State {
-    Value max, total, oldFactor, newFactor;
-  };
-  State join(Value max, Value total, Value chunkMax, Value chunkTotal);
-  State joinSink(Value max, Value total, Value sink);
+  using State = attention::ScoreArithmetic::State;
   void mergeRow(Value row, Value waiting);
   void finishRow(const Unit &unit, Value row);
 
@@ -82,6 +77,7 @@ private:
   MicroKernelShape shape;
   MicroKernels &microKernels;
   ScoreRows rows;
+  attention::ScoreArithmetic numbers;
   UnpackedProducts unpacked;
   /// Stack memory for m and l of the rows of a block.
   Value chunkMaxima, chunkTotals;

@@ -135,7 +135,7 @@ void BackwardEmitter::emitBlock(const KeyHead &head, Value first, Value all) {
       return;
     auto load = [&](int64_t offset) { return code.load(arithmetic, view.inSlot(offset, arithmetic, row)); };
     Value sink = view.loadNumber(view.shape.getSink(), view.atPlace(view.shape.getSink(), place));
-    code.store(rows.emitSinkGradient(sink, load(memory.maxima), load(memory.totals), load(memory.means)),
+    code.store(numbers.makeSinkGradient(sink, load(memory.maxima), load(memory.totals), load(memory.means)),
                view.atPlace(view.shape.getDsinks(), place));
   });
 }

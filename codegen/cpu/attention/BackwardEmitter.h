@@ -16,7 +16,8 @@ namespace mlir::resid::cpu {
 class BackwardEmitter {
 public:
   BackwardEmitter(AttentionView &view, MicroKernelShape shape, MicroKernels &microKernels)
-      : view(view), code(view.code), memory(view.shape), shape(shape), microKernels(microKernels), rows(view) {}
+      : view(view), code(view.code), memory(view.shape), shape(shape), microKernels(microKernels), rows(view),
+        numbers(view.code, view.shape) {}
 
   /// Emits the heads of keys [low, high).
   void emit(Value low, Value high);
@@ -66,6 +67,7 @@ private:
   MicroKernelShape shape;
   MicroKernels &microKernels;
   BackwardRows rows;
+  attention::ScoreArithmetic numbers;
 };
 
 } // namespace mlir::resid::cpu

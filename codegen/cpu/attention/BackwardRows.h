@@ -23,25 +23,23 @@ struct BackwardRow {
 
 class BackwardRows {
 public:
-  explicit BackwardRows(AttentionView &view) : view(view), code(view.code), rows(view) {}
+  explicit BackwardRows(AttentionView &view)
+      : view(view), code(view.code), rows(view), numbers(view.code, view.shape) {}
 
   /// Makes weights and their gradients. What the values take of dy goes into the panels. Gives the sum of weights times
   /// gradients.
   Value emitWeights(const BackwardRow &row, Value max, Value sum);
-  /// What a row gives to its sink. `mean` is the sum over all keys.
-  Value emitSinkGradient(Value sink, Value max, Value sum, Value mean);
   /// Makes the gradients of scores, in the panels too. `mean` is the sum over all keys.
   void emitScoreGradients(const BackwardRow &row, Value mean);
 
 private:
   Value at(Value row, Value key) { return code.at(row, view.getArithmetic(), key); }
   Value atPanel(const BackwardRow &row, Value key);
-  /// `share`, or +0 where the weight is 0.
-  Value whereWeighted(Value weight, Value share);
 
   AttentionView &view;
   Code &code;
   ScoreRows rows;
+  attention::ScoreArithmetic numbers;
 };
 
 } // namespace mlir::resid::cpu

@@ -4,7 +4,6 @@
 
 #include "codegen/cpu/attention/ScoreRows.h"
 
-#include "codegen/arithmetic/MathFunctions.h"
 #include "codegen/arithmetic/Philox.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -30,16 +29,6 @@ void ScoreRow::see(AttentionView &view, const QueryPlace &place, Value first) {
 }
 
 //===------------------------------------------- arithmetic -------------------------------------------------------===//
-
-/// `b` where one is NaN.
-Value ScoreRows::larger(Value a, Value b) { return code.select(code.isAbove(a, b), a, b); }
-
-Value ScoreRows::maximum(Value a, Value b) {
-  Value isNaN = code.compare(arith::CmpFPredicate::UNO, a, b);
-  return code.select(isNaN, std::numeric_limits<double>::quiet_NaN(), larger(a, b));
-}
-
-Value ScoreRows::exponential(Value x) { return arithmetic::emitDecay(code, x); }
 
 Value ScoreRows::reduce(ArrayRef<Value> lanes, function_ref<Value(Value, Value)> combine) {
   SmallVector<Value> vectors(lanes);
@@ -84,19 +73,12 @@ Value ScoreRows::findPresent(const ScoreRow &row, Value key) {
   return code.both(isBeforeEnd, compareWith(row.hidden, arith::CmpIPredicate::sge));
 }
 
-/// C·tanh(s/C) of 16 scores.
-Value ScoreRows::bend(const ScoreRow &row, Value score, Value key) {
-  Value bent = arithmetic::emitTanh(code, code.divide(score, view.shape.cap));
-  if (row.slopes)
-    code.store(code.fma(code.negate(bent), bent, 1), code.at(row.slopes, view.getArithmetic(), key));
-  return code.multiply(view.shape.cap, bent);
-}
-
 /// Scores of 16 keys; -Inf for those that are absent. `isVisible`: none is hidden from this row.
 Value ScoreRows::loadScore(const ScoreRow &row, Value key, Value place, bool isVisible) {
-  Value score = code.multiply(code.load(view.getVectorType(), place), view.shape.scale), isPresent;
-  if (view.shape.cap != 0)
-    score = bend(row, score, key);
+  Value isPresent, slope;
+  Value score = numbers.scale(code.load(view.getVectorType(), place), row.slopes ? &slope : nullptr);
+  if (slope)
+    code.store(slope, code.at(row.slopes, view.getArithmetic(), key));
   if (!isVisible)
     isPresent = findPresent(row, key);
   if (row.mask) {
@@ -106,12 +88,9 @@ Value ScoreRows::loadScore(const ScoreRow &row, Value key, Value place, bool isV
       count = code.max(code.min(code.subtract(row.keys, key), kPanelColumns), 0);
     Value mask = view.runs.load(view.getElementType(operand), view.advance(row.mask, operand, attention::kKey, key),
                                 view.getStride(operand, attention::kKey), count);
-    if (!view.getElementType(operand).isInteger(1))
-      score = code.add(score, view.widen(mask));
-    else
-      isPresent = isPresent ? code.both(isPresent, mask) : mask;
+    score = numbers.mask(score, mask, isPresent);
   }
-  return isPresent ? code.select(isPresent, score, -kInfinity) : score;
+  return numbers.hide(score, isPresent);
 }
 
 /// Of the keys [first, end), 64 at a time. Carried along are the largest score of each lane, and whether there was a
@@ -125,7 +104,7 @@ SmallVector<Value> ScoreRows::findLargest(const ScoreRow &row, Value first, Valu
       Value place = code.at(row.scores, view.getArithmetic(), key);
       scores.push_back(loadScore(row, key, place, areVisible));
       code.store(scores.back(), place);
-      next[i] = larger(scores.back(), before[i]);
+      next[i] = numbers.larger(scores.back(), before[i]);
     }
     // One comparison tells of two vectors.
     for (int64_t i = 0; i < kVectors; i += 2) {
@@ -165,10 +144,9 @@ SmallVector<Value> ScoreRows::emitWeights(const ScoreRow &row, Value reference, 
     for (int64_t i = 0; i < kVectors; ++i) {
       Value place = code.at(row.scores, view.getArithmetic(), code.add(block, i * kPanelColumns));
       Value score = code.load(view.getVectorType(), place);
-      Value weight = exponential(code.subtract(score, reference)), factor = weight;
+      Value weight = numbers.weigh(score, reference), factor = weight;
       if (!kept.empty())
-        factor = code.select(kept[i], code.multiply(weight, view.shape.keptScale), left);
-      // Whatever is subtracted from -Inf, if it is no NaN, gives 0.
+        factor = numbers.drop(weight, kept[i], left);
       Value isAbsent = marksAbsent ? code.isEqual(score, -kInfinity) : Value();
       code.store(marksAbsent ? code.select(isAbsent, left, factor) : factor, place);
       next.push_back(code.add(carried[i], weight));
@@ -196,14 +174,12 @@ SmallVector<Value> ScoreRows::drawKept(const ScoreRow &row, Value block) {
 
 Value ScoreRows::emitScores(const ScoreRow &row) {
   Lanes lanes = findLargest(row);
-  Value largest = reduce(lanes.max, [&](Value a, Value b) { return larger(a, b); });
+  Value largest = reduce(lanes.max, [&](Value a, Value b) { return numbers.larger(a, b); });
   return code.select(hasAny(lanes.isNaN), std::numeric_limits<double>::quiet_NaN(), code.add(largest, 0.0));
 }
 
 Value ScoreRows::emitWeights(const ScoreRow &row, Value max) {
-  // Without a present key there is nothing to subtract -Inf from.
-  Value isEmpty = code.isEqual(max, -kInfinity);
-  Value reference = code.spread(code.select(isEmpty, 0.0, max), kPanelColumns);
+  Value reference = code.spread(numbers.getReference(max), kPanelColumns);
   SmallVector<Type> types(kVectors, view.getVectorType());
   SmallVector<Value> sums = code.choose(
       row.marksAbsent, types, [&] { return emitWeights(row, reference, /*marksAbsent=*/true); },

@@ -5,13 +5,12 @@
 #ifndef RESID_CODEGEN_CPU_ATTENTION_SCOREROWS_H
 #define RESID_CODEGEN_CPU_ATTENTION_SCOREROWS_H
 
+#include "codegen/attention/ScoreArithmetic.h"
 #include "codegen/cpu/attention/AttentionView.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include <limits>
 
 namespace mlir::resid::cpu {
 
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using attention::kInfinity;
 
 /// One row of a chunk.
 struct ScoreRow {
@@ -35,17 +34,13 @@ struct ScoreRow {
 
 class ScoreRows {
 public:
-  explicit ScoreRows(AttentionView &view) : view(view), code(view.code) {}
+  explicit ScoreRows(AttentionView &view) : view(view), code(view.code), numbers(view.code, view.shape) {}
 
   /// Turns products into scores, and gives the largest one; -Inf without a present key.
   Value emitScores(const ScoreRow &row);
   /// Turns scores into weights, and gives their sum. An absent key gets +0 or, with `row.marksAbsent`, -0, which is no
   /// weight of a present one. So does one that is dropped, once it is in the sum.
   Value emitWeights(const ScoreRow &row, Value max);
-  /// exp of 0 or less, but +0 instead of subnormal numbers.
-  Value exponential(Value x);
-  /// The larger one; a NaN in either makes it NaN.
-  Value maximum(Value a, Value b);
   /// Whether an element of a vector of i1 is set.
   Value hasAny(ArrayRef<Value> flags);
   /// Combines lanes l and l+32, l+16, 8, 4, 2, 1.
@@ -65,13 +60,12 @@ private:
   Lanes findLargest(const ScoreRow &row);
   SmallVector<Value> findLargest(const ScoreRow &row, Value first, Value end, bool areVisible, ValueRange carried);
   Value findPresent(const ScoreRow &row, Value key);
-  Value bend(const ScoreRow &row, Value score, Value key);
   Value loadScore(const ScoreRow &row, Value key, Value place, bool isVisible);
   SmallVector<Value> emitWeights(const ScoreRow &row, Value reference, bool marksAbsent);
-  Value larger(Value a, Value b);
 
   AttentionView &view;
   Code &code;
+  attention::ScoreArithmetic numbers;
 };
 
 } // namespace mlir::resid::cpu

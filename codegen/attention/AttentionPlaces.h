@@ -1,0 +1,79 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// An attention kernel seen from inside of its function: where its numbers lie, and which keys queries see. Not: the
+// order in which it is worked on, nor what is done to numbers (ScoreArithmetic.h).
+
+#ifndef RESID_CODEGEN_ATTENTION_ATTENTIONPLACES_H
+#define RESID_CODEGEN_ATTENTION_ATTENTIONPLACES_H
+
+#include "codegen/attention/AttentionShape.h"
+#include "codegen/builder/Code.h"
+
+namespace mlir::resid::attention {
+
+/// Keys from `first` up to `end`; none where it is no more. Null: `first` is 0.
+struct KeyRange {
+  Value first, end;
+};
+
+/// A head of keys.
+struct KeyHead {
+  Value batch, number;
+};
+
+/// A query of a head of q.
+struct QueryPlace {
+  Value batch, head, query;
+};
+
+struct AttentionPlaces {
+  AttentionPlaces(Code &code, const AttentionShape &shape);
+
+  Code &code;
+  AttentionShape shape;
+  /// By operand.
+  SmallVector<Value> pointers;
+  /// How many keys were in the cache before (i64); null without a cache.
+  Value past;
+  /// What the counters of dropout have in common (i64); null without one.
+  Value seed, step, firstRandomRow, site;
+  /// Of a shard (i64), else null: the call of its first column, and its extent.
+  Value firstCall, extentLocal, extentGlobal;
+
+  FloatType getArithmetic() const { return shape.arithmetic; }
+  Type getElementType(unsigned operand) const { return shape.operands[operand].elementType; }
+  const Extent &getStride(unsigned operand, Loop loop) const { return shape.operands[operand].strides[loop]; }
+
+  /// The address `index` steps along a loop further on.
+  Value advance(Value pointer, unsigned operand, Loop loop, Value index);
+  /// Which keys the queries from `low` to `high`, of one head or of all that read a head of keys, may see: those that
+  /// are in the cache, and that causality and the window leave to one of them. Masks are not asked.
+  KeyRange findSeen(Value low, Value high);
+  /// The same of rows of a head of keys. Row r is query r mod queries of head r div queries, of those that read it.
+  KeyRange findSeenByRows(Value first, Value count);
+  QueryPlace getPlace(const KeyHead &head, Value row);
+  /// Rows of a head of keys.
+  Value countRows() { return code.multiply(shape.group.value, shape.queries.value); }
+  /// The first key of a range's first chunk.
+  Value getFirstChunk(const KeyRange &range);
+  /// The row in the counters of dropout.
+  Value getRandomRow(const QueryPlace &place);
+  /// Where an operand's numbers of a head, or of a query, begin.
+  Value atHead(unsigned operand, Value batch, Value head) {
+    return advance(advance(pointers[operand], operand, kBatch, batch), operand, kHead, head);
+  }
+  Value atHead(unsigned operand, const KeyHead &head) { return atHead(operand, head.batch, head.number); }
+  Value atPlace(unsigned operand, const QueryPlace &place) {
+    return advance(atHead(operand, place.batch, place.head), operand, kQuery, place.query);
+  }
+  /// Of floats, in the arithmetic type.
+  Value widen(Value value) { return code.castFloat(value, getArithmetic()); }
+  /// A number, or a vector of them, of the arithmetic type in an operand's type.
+  Value narrow(Value value, unsigned operand) { return code.castFloat(value, getElementType(operand)); }
+  /// Of the arithmetic type.
+  Value constantFloat(double value) { return code.constant(getArithmetic(), value); }
+};
+
+} // namespace mlir::resid::attention
+
+#endif // RESID_CODEGEN_ATTENTION_ATTENTIONPLACES_H
