@@ -36,9 +36,9 @@ def Attention_KernelOp : Op<Attention_Dialect, "kernel", [AttrSizedOperandSegmen
 
     Without `window` or `cap` there is none.
 
-    The buffer of the result may be exactly that of q where their maps and types are the same. `scratch` is memory in
-    which each task packs keys and values, and keeps the states of its queries (AttentionMemory.h). A kernel on buffers has
-    it.
+    The buffer of the result may be exactly that of q where their maps and types are the same. `scratch` is memory that a
+    target asks for, on buffers. On CPUs each task packs keys and values there, and keeps the states of its queries
+    (AttentionMemory.h).
   }];
   let arguments = (ins AnyShaped:$q, AnyShaped:$k, AnyShaped:$v, Optional<AnyShaped>:$mask,
                        Optional<AnyShaped>:$sink, Optional<I64>:$past, Variadic<I64>:$dropout, Variadic<AnyShaped>:$inits,
@@ -76,8 +76,9 @@ def Attention_BackwardOp : Op<Attention_Dialect, "backward", [AttrSizedOperandSe
     sink, dsinks.
 
     `indexing_maps` has the maps of q, k, v, the mask and the sink (if they are there), dy, max, sum and the inits, as
-    `attention.kernel` has them. `dropout`, `threshold` and `kept_scale` are as there too. `scratch` is memory in which
-    each task keeps a head of keys and values, and the sums of their gradients (BackwardMemory.h).
+    `attention.kernel` has them. `dropout`, `threshold` and `kept_scale` are as there too. `scratch` is memory that a
+    target asks for: on CPUs each task keeps a head of keys and values there, and the sums of their gradients
+    (BackwardMemory.h), and GPUs keep a number for each query (cuda/attention/AttentionKernels.h).
   }];
   let arguments = (ins AnyShaped:$q, AnyShaped:$k, AnyShaped:$v, Optional<AnyShaped>:$mask,
                        Optional<AnyShaped>:$sink, AnyShaped:$dy, AnyShaped:$max, AnyShaped:$sum,

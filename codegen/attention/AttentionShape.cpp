@@ -17,7 +17,8 @@ using kernels::makeExtent;
 void AttentionShape::forEachValue(function_ref<void(Value &)> visit) {
   for (Value &pointer : pointers)
     visit(pointer);
-  visit(scratch);
+  if (scratch)
+    visit(scratch);
   if (past)
     visit(past);
   for (Value &word : dropout)
@@ -136,11 +137,10 @@ static FailureOr<std::shared_ptr<kernels::KernelIndexing>> computeIndexing(OpBui
   FailureOr<AttentionShape> shape = AttentionShape::create(builder, kernel);
   if (failed(shape))
     return failure();
-  if (!kernel.getScratch())
-    return kernel.emitOpError("expected scratch memory");
   for (const MappedBuffer &operand : shape->operands)
     shape->pointers.push_back(kernels::computePointer(builder, kernel.getLoc(), operand.buffer));
-  shape->scratch = kernels::computePointer(builder, kernel.getLoc(), kernel.getScratch());
+  if (kernel.getScratch())
+    shape->scratch = kernels::computePointer(builder, kernel.getLoc(), kernel.getScratch());
   shape->dropout = kernel.getDropout();
   return shape->clone();
 }

@@ -40,7 +40,7 @@ struct AttentionShape : kernels::KernelIndexing {
   /// Those of dropout; 0 without one.
   int64_t threshold = 0;
   double keptScale = 0;
-  /// Where operands lie, and scratch memory.
+  /// Where operands lie, and scratch memory, if the target asked for some.
   SmallVector<Value> pointers;
   Value scratch;
   /// How many keys were in the cache before (i64); null without a cache.

@@ -40,8 +40,14 @@ public:
     if (isa<contraction::KernelOp>(use.op))
       return create<ContractionFunctions>(use, symbols, target, microKernels);
     if (isa<attention::KernelOp, attention::BackwardOp>(use.op))
-      return create<AttentionFunction>(use, symbols, target, microKernels);
+      return createAttention(use);
     return use.op->emitOpError("is not available on CPU targets");
+  }
+
+  FailureOr<std::unique_ptr<kernels::KernelCode>> createAttention(kernels::KernelUse &use) {
+    if (!use.as<attention::AttentionShape>().scratch)
+      return use.op->emitOpError("expected scratch memory");
+    return create<AttentionFunction>(use, symbols, target, microKernels);
   }
 
   LogicalResult launch(MutableArrayRef<kernels::LoweredKernel> kernels) override {

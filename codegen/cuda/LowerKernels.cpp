@@ -5,6 +5,7 @@
 #include "codegen/contractions/ContractionDialect.h"
 #include "codegen/cuda/Passes.h"
 #include "codegen/cuda/Transfers.h"
+#include "codegen/cuda/attention/AttentionKernels.h"
 #include "codegen/cuda/points/LoopNests.h"
 #include "codegen/cuda/points/MoveLoads.h"
 #include "codegen/cuda/points/SerialLoops.h"
@@ -36,8 +37,6 @@ static bool isForHost(Operation *op) {
 /// In the words of who wrote the program, not of stages.
 static void refuse(Operation *op) {
   std::string what = "'" + op->getName().getStringRef().str() + "' op is";
-  if (op->getName().getDialectNamespace() == "attention")
-    what = "attention is";
   if (isa<memref::GetGlobalOp>(op))
     what = "an array of constants is";
   if (isa<memref::ReshapeOp>(op))
@@ -117,6 +116,8 @@ public:
       return create<cuda::RowKernel>(use, symbols, schedule, functions);
     if (isa<contraction::KernelOp>(use.op))
       return create<cuda::ProductKernel>(use, symbols, functions);
+    if (cuda::AttentionKernel::isOne(use.op))
+      return create<cuda::AttentionKernel>(use, symbols, functions);
     if (isa<scf::ForOp>(use.op))
       return create<cuda::SerialLoopsKernel>(ops.loops.at(use.op), use, symbols, functions);
     return create<cuda::LoopNestKernel>(ops.nests.at(use.op), use, symbols, functions);
@@ -172,7 +173,7 @@ struct LowerKernels : cuda::impl::LowerKernelsBase<LowerKernels> {
 
 DeviceOps::DeviceOps(ModuleOp module) {
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (isa<contraction::KernelOp, rows::KernelOp>(op)) {
+    if (isa<contraction::KernelOp, rows::KernelOp>(op) || cuda::AttentionKernel::isOne(op)) {
       kernels.push_back(op);
       return WalkResult::skip();
     }

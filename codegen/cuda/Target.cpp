@@ -5,6 +5,7 @@
 #include "codegen/buffers/Passes.h"
 #include "codegen/contractions/ContractionDialect.h"
 #include "codegen/cuda/Passes.h"
+#include "codegen/cuda/attention/AttentionKernels.h"
 #include "codegen/cuda/products/ProductTile.h"
 #include "codegen/cuda/ptx/Assemble.h"
 #include "codegen/cuda/ptx/Images.h"
@@ -76,6 +77,8 @@ static kernels::PlanDescription describeKernel(Operation *kernel, const Chip &ch
   auto rows = dyn_cast<rows::KernelOp>(kernel);
   if (auto product = dyn_cast<contraction::KernelOp>(kernel))
     plan.decisions.push_back(describeProduct(product));
+  if (AttentionKernel::isOne(kernel))
+    plan.decisions.push_back(AttentionKernel::describe(kernel));
   if (!rows)
     return plan;
   int64_t phases = 0;
@@ -155,6 +158,8 @@ public:
   const kernels::Device *getDevice() const override { return &device; }
   /// What a GPU does not run is refused later.
   FailureOr<kernels::ScratchShape> countScratch(OpBuilder &builder, kernels::KernelOpInterface kernel) const override {
+    if (AttentionKernel::isOne(kernel))
+      return AttentionKernel::countScratch(builder, kernel);
     auto rows = dyn_cast<rows::KernelOp>(*kernel);
     return rows ? rows::UnitMemory::count(builder, rows) : kernels::ScratchShape();
   }

@@ -1,0 +1,42 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The functions of a GPU that attention is outlined into, one, or its backward, two, and their launches. Not: what they
+// do.
+
+#ifndef RESID_CODEGEN_CUDA_ATTENTION_ATTENTIONKERNELS_H
+#define RESID_CODEGEN_CUDA_ATTENTION_ATTENTIONKERNELS_H
+
+#include "codegen/attention/AttentionShape.h"
+#include "codegen/kernels/KernelLowering.h"
+#include "codegen/kernels/Target.h"
+
+namespace mlir::resid::cuda {
+
+class AttentionKernel : public kernels::KernelCode {
+public:
+  /// `count`: how many functions the module's kernels have so far.
+  AttentionKernel(kernels::KernelUse first, SymbolTable &symbols, int64_t &count)
+      : KernelCode(std::move(first), symbols), count(count) {}
+
+  bool takeIn(kernels::KernelUse &other) override;
+  void emit() override;
+  LogicalResult launch(kernels::KernelUse &use) override;
+
+  /// Whether an op is a kernel of this kind, and what reports say of it.
+  static bool isOne(Operation *op);
+  /// Of a backward, the sum of weights times gradients of each query of each head.
+  static FailureOr<kernels::ScratchShape> countScratch(OpBuilder &builder, Operation *kernel);
+  static kernels::PlanDecision describe(Operation *kernel);
+
+private:
+  const attention::AttentionShape &getShape() { return getFirst().as<attention::AttentionShape>(); }
+  void addFunction(StringRef suffix, function_ref<void(Code &code, kernels::KernelBody &body)> emit);
+
+  int64_t &count;
+  /// Of the first function.
+  int64_t number = 0;
+};
+
+} // namespace mlir::resid::cuda
+
+#endif // RESID_CODEGEN_CUDA_ATTENTION_ATTENTIONKERNELS_H

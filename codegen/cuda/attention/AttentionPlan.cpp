@@ -1,0 +1,62 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The sizes follow from the registers of a thread: 255 at most.
+
+#include "codegen/cuda/attention/AttentionPlan.h"
+
+#include "codegen/cuda/rows/Shuffles.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cuda;
+using namespace mlir::resid::attention;
+
+/// Registers that the sums of a thread's columns may take, and rows that are shared at most.
+static constexpr int64_t kSumRegisters = 32, kMostShared = 8;
+/// Of a thread at most: keys of a chunk, and queries.
+static constexpr int64_t kOwnKeys = kChunkKeys / kWarpThreads, kOwnQueries = 4;
+
+/// Of the arithmetic type.
+static int64_t countRegisters(const AttentionShape &shape) { return FloatType(shape.arithmetic).getWidth() / 32; }
+
+/// As many shared rows as there are registers for: `sums` of each column, and products of each own row. `rows`: so
+/// many there are.
+static AttentionPlan choose(const AttentionShape &shape, int64_t most, int64_t sums, const Extent &rows) {
+  int64_t columns = llvm::divideCeil(shape.headSize, kWarpThreads), wide = countRegisters(shape);
+  int64_t fitting = std::min(most / wide, kSumRegisters / (columns * sums * wide));
+  int64_t shared = llvm::bit_floor(uint64_t(std::max<int64_t>(1, fitting)));
+  if (rows.isKnown())
+    shared = std::min<int64_t>(shared, llvm::bit_ceil(uint64_t(std::max<int64_t>(1, rows.known))));
+  return {shared, kOwnKeys, columns};
+}
+
+static int64_t countOwn(const Extent &rows, int64_t most) {
+  int64_t needed = rows.isKnown() ? std::max<int64_t>(1, llvm::divideCeil(rows.known, kWarpThreads)) : most;
+  return std::min(needed, most);
+}
+
+/// Of a head of keys.
+static Extent countRows(const AttentionShape &shape) {
+  bool areKnown = shape.group.isKnown() && shape.queries.isKnown();
+  return {{}, areKnown ? shape.group.known * shape.queries.known : ShapedType::kDynamic};
+}
+
+AttentionPlan AttentionPlan::chooseForward(const AttentionShape &shape) {
+  AttentionPlan plan = choose(shape, kMostShared, /*sums=*/1, countRows(shape));
+  plan.ownRows = countOwn(shape.keys, kOwnKeys);
+  return plan;
+}
+
+/// A thread has two products of each of its keys.
+AttentionPlan AttentionPlan::chooseQueries(const AttentionShape &shape) {
+  AttentionPlan plan = choose(shape, kMostShared / 2, /*sums=*/1, countRows(shape));
+  plan.ownRows = countOwn(shape.keys, kOwnKeys);
+  return plan;
+}
+
+AttentionPlan AttentionPlan::chooseKeys(const AttentionShape &shape) {
+  AttentionPlan plan = choose(shape, kMostShared, /*sums=*/2, shape.keys);
+  plan.ownRows = countOwn(shape.queries, kOwnQueries);
+  return plan;
+}

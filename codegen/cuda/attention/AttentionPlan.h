@@ -1,0 +1,41 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How attention and its backward are dealt out to warps. Not: what a warp does.
+
+#ifndef RESID_CODEGEN_CUDA_ATTENTION_ATTENTIONPLAN_H
+#define RESID_CODEGEN_CUDA_ATTENTION_ATTENTIONPLAN_H
+
+#include "codegen/attention/AttentionShape.h"
+
+namespace mlir::resid::cuda {
+
+/// Warps of a block.
+inline constexpr int64_t kAttentionWarps = 4;
+
+/// What a warp has at a time: the products of some rows, which all threads share, with others, of which each thread has
+/// its own: those of its number, its number + 32, and so on. Then it adds up rows that the other ones weigh; there,
+/// each thread has the columns of its number, its number + 32, and so on.
+struct AttentionPlan {
+  /// Rows that threads share: queries of a head of keys, or keys where these are summed.
+  int64_t sharedRows;
+  /// Of a thread: keys of a chunk, or queries.
+  int64_t ownRows;
+  /// Of a thread: columns of a head.
+  int64_t columns;
+
+  /// Of the forward: queries are shared.
+  static AttentionPlan chooseForward(const attention::AttentionShape &shape);
+  /// Of the backward, for the gradients of queries: these are shared.
+  static AttentionPlan chooseQueries(const attention::AttentionShape &shape);
+  /// Of the backward, for the gradients of keys and values: keys are shared. Their number divides the columns of a call
+  /// of dropout's generator.
+  static AttentionPlan chooseKeys(const attention::AttentionShape &shape);
+
+  bool operator==(const AttentionPlan &other) const {
+    return sharedRows == other.sharedRows && ownRows == other.ownRows && columns == other.columns;
+  }
+};
+
+} // namespace mlir::resid::cuda
+
+#endif // RESID_CODEGEN_CUDA_ATTENTION_ATTENTIONPLAN_H

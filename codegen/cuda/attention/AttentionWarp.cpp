@@ -1,0 +1,295 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Products, scores and weighted sums on warps.
+
+#include "codegen/cuda/attention/AttentionWarp.h"
+
+#include "codegen/arithmetic/Philox.h"
+#include "codegen/cuda/rows/Shuffles.h"
+#include "codegen/kernels/ElementAccess.h"
+#include "codegen/rows/Reductions.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cuda;
+using namespace mlir::resid::attention;
+
+static_assert(AttentionWarp::kOwnStep == kWarpThreads, "each thread has one of so many neighbouring rows");
+static constexpr unsigned kSharedMemory = unsigned(NVVM::NVVMMemorySpace::Shared);
+/// Terms, and weighted rows, that stand one after the other in the code, so that their loads need not wait for each
+/// other.
+static constexpr int64_t kUnrolledTerms = 4, kUnrolledRows = 4;
+
+AttentionWarp::AttentionWarp(Code &code, kernels::KernelBody &body, const AttentionPlan &plan, int64_t weights)
+    : AttentionPlaces(code, body.as<AttentionShape>()), plan(plan), numbers(code, shape) {
+  Value thread = getNumber<NVVM::ThreadIdXOp>(code);
+  lane = code.remainder(thread, kWarpThreads);
+  warp = code.divide(thread, kWarpThreads);
+  auto function = cast<func::FuncOp>(body.entry->getParentOp());
+  OpBuilder top = OpBuilder::atBlockBegin(function->getParentOfType<ModuleOp>().getBody());
+  int64_t ofWarp = weights * plan.ownRows * kWarpThreads * plan.sharedRows;
+  auto type = LLVM::LLVMArrayType::get(getArithmetic(), kAttentionWarps * ofWarp);
+  auto memory =
+      LLVM::GlobalOp::create(top, code.getLoc(), type, /*isConstant=*/false, LLVM::Linkage::Internal,
+                             (function.getName() + ".weights").str(), Attribute(), /*alignment=*/16, kSharedMemory);
+  Value first = code.create<LLVM::AddressOfOp>(code.getType<LLVM::LLVMPointerType>(kSharedMemory), memory.getSymName());
+  shared = code.at(first, getArithmetic(), code.multiply(warp, ofWarp));
+}
+
+void AttentionWarp::forUnits(Value count, function_ref<void(Value)> body) {
+  Value block = getNumber<NVVM::BlockIdXOp>(code), blocks = getNumber<NVVM::GridDimXOp>(code);
+  Value first = code.add(code.multiply(block, kAttentionWarps), warp);
+  code.rolledLoop(first, count, code.multiply(blocks, kAttentionWarps), body);
+}
+
+void AttentionWarp::synchronize() { code.create<NVVM::SyncWarpOp>(code.constant(code.getI32Type(), -1)); }
+
+//===------------------------------------------- units ------------------------------------------------------------===//
+
+Value AttentionWarp::countQueryUnits(Code &code, const AttentionShape &shape, int64_t sharedRows) {
+  Value rows = code.multiply(shape.group.value, shape.queries.value);
+  Value heads = code.multiply(shape.batches.value, shape.keyHeads.value);
+  return code.multiply(heads, code.ceilDivide(rows, code.constant(sharedRows)));
+}
+
+QueryUnit AttentionWarp::makeQueryUnit(Value number) {
+  QueryUnit unit;
+  Value all = countRows(), blocks = code.ceilDivide(all, code.constant(plan.sharedRows));
+  Value head = code.divide(number, blocks), keyHeads = shape.keyHeads.value;
+  unit.head = {code.divide(head, keyHeads), code.remainder(head, keyHeads)};
+  unit.firstRow = code.multiply(code.remainder(number, blocks), plan.sharedRows);
+  unit.count = code.min(plan.sharedRows, code.subtract(all, unit.firstRow));
+  unit.seen = findSeenByRows(unit.firstRow, unit.count);
+  unit.lastKey = code.subtract(unit.seen.end, 1);
+  for (int64_t i = 0; i < plan.sharedRows; ++i) {
+    Value row = code.add(unit.firstRow, code.min(code.subtract(unit.count, 1), i));
+    unit.queries.push_back(makeQuery(getPlace(unit.head, row)));
+  }
+  return unit;
+}
+
+//===------------------------------------------- numbers of rows --------------------------------------------------===//
+
+WarpQuery AttentionWarp::makeQuery(const QueryPlace &place) {
+  WarpQuery query{place, findSeen(place.query, place.query), {}, {}};
+  if (shape.hasMask)
+    query.mask = atPlace(AttentionShape::kMask, place);
+  if (shape.threshold != 0)
+    query.randomRow = getRandomRow(place);
+  return query;
+}
+
+Value AttentionWarp::load(unsigned operand, Value pointer) {
+  return widen(kernels::loadElement(code, code.getLoc(), getElementType(operand), pointer, code.constant(0),
+                                    kernels::Alignment::Element));
+}
+
+void AttentionWarp::store(Value number, unsigned operand, Value pointer) {
+  kernels::storeElement(code, code.getLoc(), narrow(number, operand), pointer, code.constant(0),
+                        kernels::Alignment::Element);
+}
+
+Value AttentionWarp::getColumn(int64_t column) { return getOwn(code.constant(0), column); }
+
+AttentionWarp::Numbers AttentionWarp::loadColumns(unsigned operand, Value row) {
+  Numbers loaded;
+  for (int64_t i = 0; i < plan.columns; ++i) {
+    bool areThere = (i + 1) * kOwnStep <= shape.headSize;
+    Value column = areThere ? getColumn(i) : code.min(getColumn(i), shape.headSize - 1);
+    loaded.push_back(load(operand, advance(row, operand, kColumn, column)));
+  }
+  return loaded;
+}
+
+void AttentionWarp::storeColumns(ArrayRef<Value> sums, unsigned operand, Value row) {
+  for (int64_t i = 0; i < plan.columns; ++i) {
+    Value column = getColumn(i);
+    auto storeOne = [&] { store(sums[i], operand, advance(row, operand, kColumn, column)); };
+    if ((i + 1) * kOwnStep <= shape.headSize)
+      storeOne();
+    else
+      code.choose(code.isAtMost(column, shape.headSize - 1), storeOne);
+  }
+}
+
+Value AttentionWarp::atMean(const KeyHead &head, Value row) {
+  Value number = code.add(code.multiply(head.batch, shape.keyHeads.value), head.number);
+  return code.at(shape.scratch, getArithmetic(), code.add(code.multiply(number, countRows()), row));
+}
+
+void AttentionWarp::storeMean(Value mean, const KeyHead &head, Value row) {
+  code.create<LLVM::StoreOp>(mean, atMean(head, row));
+}
+
+Value AttentionWarp::loadMean(const KeyHead &head, const QueryPlace &place) {
+  Value ofHead = code.subtract(place.head, code.multiply(head.number, shape.group.value));
+  Value row = code.add(code.multiply(ofHead, shape.queries.value), place.query);
+  return code.create<LLVM::LoadOp>(getArithmetic(), atMean(head, row));
+}
+
+//===------------------------------------------- products ---------------------------------------------------------===//
+
+AttentionWarp::Numbers AttentionWarp::multiply(unsigned sharedOperand, ArrayRef<Value> sharedRows, unsigned ownOperand,
+                                               ArrayRef<Value> ownRows) {
+  auto loadColumn = [&](unsigned operand, ArrayRef<Value> rows, Value column) {
+    return llvm::map_to_vector(rows, [&](Value row) { return load(operand, advance(row, operand, kColumn, column)); });
+  };
+  Numbers zeros(sharedRows.size() * ownRows.size(), constantFloat(0.0));
+  auto addTerm = [&](Value column, ValueRange carried) {
+    Numbers a = loadColumn(sharedOperand, sharedRows, column), b = loadColumn(ownOperand, ownRows, column), next;
+    for (size_t i = 0; i < a.size(); ++i)
+      for (size_t j = 0; j < b.size(); ++j)
+        next.push_back(code.fma(a[i], b[j], carried[i * b.size() + j]));
+    return next;
+  };
+  return code.loop(0, shape.headSize, 1, zeros, addTerm, std::min(kUnrolledTerms, shape.headSize));
+}
+
+SmallVector<Value> AttentionWarp::getKeys(Value first) {
+  SmallVector<Value> keys;
+  for (int64_t j = 0; j < plan.ownRows; ++j)
+    keys.push_back(getOwn(first, j));
+  return keys;
+}
+
+AttentionWarp::Numbers AttentionWarp::multiplyChunk(const QueryUnit &unit, Value first, unsigned ofQueries,
+                                                    unsigned ofKeys) {
+  SmallVector<Value> queries, keys;
+  for (const WarpQuery &query : unit.queries)
+    queries.push_back(atPlace(ofQueries, query.place));
+  for (Value key : getKeys(first))
+    keys.push_back(advance(atHead(ofKeys, unit.head), ofKeys, kKey, code.min(key, unit.lastKey)));
+  return multiply(ofQueries, queries, ofKeys, keys);
+}
+
+//===------------------------------------------- scores -----------------------------------------------------------===//
+
+Value AttentionWarp::makeScore(const WarpQuery &query, Value product, Value key, Value lastKey, Value *slope) {
+  Value isPresent = code.compare(arith::CmpIPredicate::slt, key, query.seen.end);
+  if (query.seen.first)
+    isPresent = code.both(isPresent, code.compare(arith::CmpIPredicate::sge, key, query.seen.first));
+  Value score = numbers.scale(product, slope);
+  if (shape.hasMask) {
+    constexpr unsigned operand = AttentionShape::kMask;
+    Value place = advance(query.mask, operand, kKey, code.min(key, lastKey));
+    Value element = kernels::loadElement(code, code.getLoc(), getElementType(operand), place, code.constant(0),
+                                         kernels::Alignment::Element);
+    score = numbers.mask(score, element, isPresent);
+  }
+  return numbers.hide(score, isPresent);
+}
+
+/// Key j belongs to lane j mod 64 of the sum: a thread has two of these lanes.
+Value AttentionWarp::reduce(rows::ReductionKind kind, ArrayRef<Value> own) {
+  SmallVector<Value> lanes(2, rows::createNeutral(code, code.getLoc(), kind, getArithmetic()));
+  for (auto [i, number] : llvm::enumerate(own))
+    lanes[i % 2] = rows::combine(code, kind, lanes[i % 2], number);
+  return reduceLanes(code, kind, lanes[0], lanes[1]);
+}
+
+//===------------------------------------------- dropout ----------------------------------------------------------===//
+
+Value AttentionWarp::drawCall(const WarpQuery &query, Value first) {
+  Value call = arithmetic::emitCounterOf(code, code.getLoc(), first);
+  if (firstCall)
+    call = code.add(firstCall, call);
+  Value counter[] = {call, query.randomRow, site, step};
+  for (Value &word : counter)
+    word = code.castInteger(word, code.getI32Type());
+  SmallVector<Value, 4> words = arithmetic::emitPhilox(code, code.getLoc(), counter, seed);
+  Value bits = code.constant(code.getI32Type(), 0);
+  for (int64_t i = 0; i < arithmetic::kColumnsPerCounter; ++i) {
+    Value half = i % 2 == 1 ? code.shiftRight(words[i / 2], 16) : code.both(words[i / 2], 0xFFFF);
+    Value isKept = code.compare(arith::CmpIPredicate::uge, half, shape.threshold);
+    bits = code.either(bits, code.select(isKept, code.constant(code.getI32Type(), int64_t(1) << i), 0));
+  }
+  return bits;
+}
+
+/// Eight neighbours have keys of the same calls. Each of them makes the call of one own row, and they hand the bits to
+/// each other: byte j of what all end with is the call of own row j.
+AttentionWarp::Numbers AttentionWarp::drawKept(const WarpQuery &query, Value first) {
+  constexpr int64_t neighbours = arithmetic::kColumnsPerCounter;
+  Type i32 = code.getI32Type();
+  Value number = code.remainder(lane, neighbours), group = code.subtract(lane, number);
+  Value bits = drawCall(query, code.add(first, code.add(group, code.multiply(number, kOwnStep))));
+  Value place = code.castInteger(number, i32);
+  for (int64_t distance = 1; distance < neighbours / 2; distance *= 2) {
+    Value bit = code.both(code.shiftRight(place, llvm::Log2_64(distance)), 1);
+    bits = code.shiftLeft(bits, code.multiply(bit, 8 * distance));
+    bits = code.either(bits, exchange(code, bits, distance));
+  }
+  Value other = exchange(code, bits, neighbours / 2);
+  Value isLower = code.compare(arith::CmpIPredicate::ult, place, neighbours / 2);
+  Value words[] = {code.select(isLower, bits, other), code.select(isLower, other, bits)};
+  Numbers kept;
+  for (int64_t i = 0; i < plan.ownRows; ++i) {
+    Value ofCall = code.shiftRight(words[i / 4], i % 4 * 8);
+    kept.push_back(code.castInteger(code.shiftRight(ofCall, place), code.getI1Type()));
+  }
+  return kept;
+}
+
+//===------------------------------------------- weights in shared memory -----------------------------------------===//
+
+Value AttentionWarp::atWeights(int64_t list, Value own) {
+  Value row = code.add(own, list * plan.ownRows * kWarpThreads);
+  return code.at(shared, getArithmetic(), code.multiply(row, plan.sharedRows));
+}
+
+/// Of as many numbers as a list has for a row.
+static unsigned getAlignment(const AttentionPlan &plan, FloatType type) {
+  return unsigned(std::min<int64_t>(plan.sharedRows * type.getWidth() / 8, 16));
+}
+
+void AttentionWarp::storeWeights(int64_t list, Value own, ArrayRef<Value> weights) {
+  Value stored = weights.size() == 1 ? weights.front() : makeVector(code, weights);
+  code.create<LLVM::StoreOp>(stored, atWeights(list, own), getAlignment(plan, getArithmetic()));
+}
+
+void AttentionWarp::storeWeights(int64_t list, ArrayRef<Value> weights) {
+  for (int64_t j = 0; j < plan.ownRows; ++j) {
+    Numbers ofOwn;
+    for (int64_t i = 0; i < plan.sharedRows; ++i)
+      ofOwn.push_back(weights[i * plan.ownRows + j]);
+    storeWeights(list, getOwn(code.constant(0), j), ofOwn);
+  }
+}
+
+AttentionWarp::Numbers AttentionWarp::loadWeights(int64_t list, Value own) {
+  Type type = getArithmetic();
+  if (plan.sharedRows > 1)
+    type = VectorType::get(plan.sharedRows, type);
+  Value loaded = code.create<LLVM::LoadOp>(type, atWeights(list, own), getAlignment(plan, getArithmetic()));
+  if (plan.sharedRows == 1)
+    return {loaded};
+  Numbers weights;
+  for (int64_t i = 0; i < plan.sharedRows; ++i)
+    weights.push_back(code.create<LLVM::ExtractElementOp>(loaded, code.constant(i)));
+  return weights;
+}
+
+AttentionWarp::Numbers AttentionWarp::addWeighted(Numbers sums, int64_t list, Value begin, Value end, unsigned operand,
+                                                  function_ref<Value(Value)> locate, bool skipsAbsent) {
+  auto addRow = [&](Value own, ValueRange carried) {
+    Numbers weights = loadWeights(list, own), columns = loadColumns(operand, locate(own)), next;
+    for (auto [i, sum] : llvm::enumerate(carried)) {
+      Value weight = weights[i / plan.columns], added = code.fma(weight, columns[i % plan.columns], sum);
+      if (skipsAbsent)
+        added = code.select(code.isEqual(code.bits(weight), code.bits(constantFloat(-0.0))), sum, added);
+      next.push_back(added);
+    }
+    return next;
+  };
+  return code.loop(begin, end, 1, sums, addRow, skipsAbsent ? 1 : kUnrolledRows);
+}
+
+AttentionWarp::Numbers AttentionWarp::addKeys(Numbers sums, const QueryUnit &unit, Value first, unsigned operand,
+                                              bool skipsAbsent) {
+  Value begin = code.constant(0), head = atHead(operand, unit.head);
+  if (unit.seen.first)
+    begin = code.max(begin, code.subtract(unit.seen.first, first));
+  Value end = code.min(plan.ownRows * kWarpThreads, code.subtract(unit.seen.end, first));
+  auto locate = [&](Value key) { return advance(head, operand, kKey, code.add(first, key)); };
+  return addWeighted(std::move(sums), /*list=*/0, begin, end, operand, locate, skipsAbsent);
+}

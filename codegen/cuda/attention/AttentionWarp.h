@@ -1,0 +1,116 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The words in which attention on warps is emitted: units of work, numbers of rows, products, scores and weighted sums.
+// Not: their order.
+
+#ifndef RESID_CODEGEN_CUDA_ATTENTION_ATTENTIONWARP_H
+#define RESID_CODEGEN_CUDA_ATTENTION_ATTENTIONWARP_H
+
+#include "codegen/attention/AttentionPlaces.h"
+#include "codegen/attention/ScoreArithmetic.h"
+#include "codegen/cuda/attention/AttentionPlan.h"
+#include "codegen/kernels/SharedFunctions.h"
+#include "codegen/rows/RowsDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace mlir::resid::cuda {
+
+/// A query, which keys it sees, and where its numbers are.
+struct WarpQuery {
+  attention::QueryPlace place;
+  attention::KeyRange seen;
+  /// Those of its mask, and its row in the counters of dropout; null without one.
+  Value mask, randomRow;
+};
+
+/// Some queries of one head of keys, which a warp shares.
+struct QueryUnit {
+  attention::KeyHead head;
+  /// Rows of the head, as AttentionPlaces numbers them; those past the last one stand for it.
+  Value firstRow, count;
+  /// Keys that one of the queries may see, of which the last one is there.
+  attention::KeyRange seen;
+  Value lastKey;
+  SmallVector<WarpQuery> queries;
+};
+
+/// Emits into a function of a GPU, at the place of `code`. Rows and columns of a plan stand in lists: element
+/// i · n + j is that of shared row i and of a thread's own row (or column) j of n.
+class AttentionWarp : public attention::AttentionPlaces {
+public:
+  using Numbers = SmallVector<Value>;
+
+  /// `weights`: lists of weights that a warp keeps in shared memory at a time.
+  AttentionWarp(Code &code, kernels::KernelBody &body, const AttentionPlan &plan, int64_t weights);
+  AttentionWarp(const AttentionWarp &) = delete;
+
+  const AttentionPlan plan;
+  attention::ScoreArithmetic numbers;
+  /// The thread's number in its warp (i64).
+  Value lane;
+
+  /// Units that this warp runs, of `count` (i64).
+  void forUnits(Value count, function_ref<void(Value unit)> body);
+  /// A thread's row number `own`, of rows that begin at `first`.
+  Value getOwn(Value first, int64_t own) { return code.add(first, code.add(lane, own * kOwnStep)); }
+
+  /// Units of queries of all heads, with so many shared rows each (i64).
+  static Value countQueryUnits(Code &code, const attention::AttentionShape &shape, int64_t sharedRows);
+  QueryUnit makeQueryUnit(Value number);
+  WarpQuery makeQuery(const attention::QueryPlace &place);
+  /// Key number `own` of the thread in the chunk that begins at `first`, for each of its own.
+  SmallVector<Value> getKeys(Value first);
+  /// One number in the arithmetic type, and back.
+  Value load(unsigned operand, Value pointer);
+  void store(Value number, unsigned operand, Value pointer);
+  /// What the threads' columns of a row are; of the columns past the head, any number.
+  Numbers loadColumns(unsigned operand, Value row);
+  /// Stores the threads' columns of a row. `sums`: one number for each.
+  void storeColumns(ArrayRef<Value> sums, unsigned operand, Value row);
+
+  /// Of a backward: the sum of weights times gradients of a row of a head, in scratch memory.
+  void storeMean(Value mean, const attention::KeyHead &head, Value row);
+  Value loadMean(const attention::KeyHead &head, const attention::QueryPlace &place);
+
+  /// The products of shared rows and own rows of two operands, which begin at these pointers: chains along the head.
+  Numbers multiply(unsigned sharedOperand, ArrayRef<Value> shared, unsigned ownOperand, ArrayRef<Value> own);
+  /// Those of a unit's queries and the keys of the chunk that begins at `first`.
+  Numbers multiplyChunk(const QueryUnit &unit, Value first, unsigned ofQueries, unsigned ofKeys);
+  /// The score of a product. `slope`: as ScoreArithmetic::scale has it. `lastKey`: one that is there, as masks are not
+  /// read past it.
+  Value makeScore(const WarpQuery &query, Value product, Value key, Value lastKey, Value *slope = nullptr);
+  /// The sum S, or the largest, of numbers of the keys of a chunk, of which the thread has those of its own.
+  Value reduce(rows::ReductionKind kind, ArrayRef<Value> own);
+  /// Which of a thread's own keys of the chunk that begins at key `first` dropout keeps (i1).
+  Numbers drawKept(const WarpQuery &query, Value first);
+  /// Which of the 8 keys from `first` on, a multiple of 8, dropout keeps: bits of an i32.
+  Value drawCall(const WarpQuery &query, Value first);
+
+  /// Shared memory of list `list`: the weights of own row number `own` (i64, of all threads) for all shared rows.
+  void storeWeights(int64_t list, Value own, ArrayRef<Value> weights);
+  /// All of the thread's own rows: number i · n + j is that of shared row i and own row j of n.
+  void storeWeights(int64_t list, ArrayRef<Value> weights);
+  Numbers loadWeights(int64_t list, Value own);
+  /// Adds the columns of rows, each times its weight for each shared row, to `sums`: those from `begin` up to `end`
+  /// (i64), ascending. `locate`: where a row begins. `skipsAbsent`: those of weight -0 are left out.
+  Numbers addWeighted(Numbers sums, int64_t list, Value begin, Value end, unsigned operand,
+                      function_ref<Value(Value own)> locate, bool skipsAbsent = false);
+  /// The same with the keys of a chunk that a unit may see.
+  Numbers addKeys(Numbers sums, const QueryUnit &unit, Value first, unsigned operand, bool skipsAbsent = false);
+  /// What threads left in shared memory, the warp may read then; and overwrite what it has read.
+  void synchronize();
+
+  static constexpr int64_t kOwnStep = 32;
+
+private:
+  Value atWeights(int64_t list, Value own);
+  Value getColumn(int64_t column);
+  Value atMean(const attention::KeyHead &head, Value row);
+
+  /// The warp's number in its block (i64), and its weights.
+  Value warp, shared;
+};
+
+} // namespace mlir::resid::cuda
+
+#endif // RESID_CODEGEN_CUDA_ATTENTION_ATTENTIONWARP_H

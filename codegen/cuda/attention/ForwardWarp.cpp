@@ -1,0 +1,130 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Units, chunks, and the states that chunks are joined into.
+
+#include "codegen/cuda/attention/ForwardWarp.h"
+
+#include "codegen/cuda/rows/Shuffles.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cuda;
+using namespace mlir::resid::attention;
+
+ForwardWarp::ForwardWarp(Code &code, kernels::KernelBody &body)
+    : warp(code, body, AttentionPlan::chooseForward(body.as<AttentionShape>()), /*weights=*/1), code(code),
+      plan(warp.plan) {}
+
+//===------------------------------------------- states ----------------------------------------------------------===//
+
+static SmallVector<Value> concatenate(ArrayRef<Value> a, ArrayRef<Value> b, ArrayRef<Value> c) {
+  SmallVector<Value> all(a);
+  all.append(b.begin(), b.end());
+  all.append(c.begin(), c.end());
+  return all;
+}
+
+void ForwardWarp::emit() {
+  size_t rows = plan.sharedRows, columns = plan.columns;
+  warp.forUnits(AttentionWarp::countQueryUnits(code, warp.shape, plan.sharedRows), [&](Value number) {
+    QueryUnit unit = warp.makeQueryUnit(number);
+    Value none = warp.constantFloat(-kInfinity), zero = warp.constantFloat(0.0);
+    auto split = [&](ValueRange all) {
+      return States{all.take_front(rows), all.slice(rows, rows), all.drop_front(2 * rows)};
+    };
+    Numbers first = concatenate(Numbers(rows, none), Numbers(rows, zero), Numbers(rows * columns, zero));
+    Numbers last = code.rolledLoop(warp.getFirstChunk(unit.seen), unit.seen.end, kChunkKeys, first,
+                                   [&](Value key, ValueRange carried) -> Numbers {
+                                     States joined = join(split(carried), emitChunk(unit, key));
+                                     return concatenate(joined.maxima, joined.totals, joined.sums);
+                                   });
+    States states = split(last);
+    for (int64_t i = 0; i < plan.sharedRows; ++i)
+      code.choose(code.isAtMost(code.constant(i + 1), unit.count), [&] { finish(unit, i, states); });
+  });
+}
+
+/// The state of no keys takes in the first chunk by the same numbers: its factors are 0 and 1.
+ForwardWarp::States ForwardWarp::join(const States &states, const States &chunk) {
+  States joined;
+  for (int64_t i = 0; i < plan.sharedRows; ++i) {
+    Value isThere = code.compare(arith::CmpFPredicate::UNE, chunk.maxima[i], -kInfinity);
+    ScoreArithmetic::State state =
+        warp.numbers.join(states.maxima[i], states.totals[i], chunk.maxima[i], chunk.totals[i]);
+    joined.maxima.push_back(code.select(isThere, state.max, states.maxima[i]));
+    joined.totals.push_back(code.select(isThere, state.total, states.totals[i]));
+    for (int64_t j = i * plan.columns; j < (i + 1) * plan.columns; ++j) {
+      Value sum = warp.numbers.joinSums(states.sums[j], chunk.sums[j], state.oldFactor, state.newFactor);
+      joined.sums.push_back(code.select(isThere, sum, states.sums[j]));
+    }
+  }
+  return joined;
+}
+
+void ForwardWarp::finish(const QueryUnit &unit, int64_t row, const States &states) {
+  unsigned result = warp.shape.getResult();
+  const QueryPlace &place = unit.queries[row].place;
+  ScoreArithmetic::State state{states.maxima[row], states.totals[row], {}, {}};
+  Value isEmpty = code.isEqual(state.max, -kInfinity);
+  if (warp.shape.hasSink) {
+    Value sink = warp.load(warp.shape.getSink(), warp.atPlace(warp.shape.getSink(), place));
+    state = warp.numbers.joinSink(state.max, state.total, sink);
+  }
+  Numbers columns;
+  for (Value sum : ArrayRef(states.sums).slice(row * plan.columns, plan.columns)) {
+    if (warp.shape.hasSink)
+      sum = warp.numbers.joinSums(sum, warp.constantFloat(0.0), state.oldFactor, state.newFactor);
+    columns.push_back(warp.numbers.finish(sum, state.total, isEmpty));
+  }
+  warp.storeColumns(columns, result, warp.atPlace(result, place));
+  if (!warp.shape.hasStatistics)
+    return;
+  code.choose(code.isEqual(warp.lane, 0), [&] {
+    warp.store(state.max, result + 1, warp.atPlace(result + 1, place));
+    warp.store(state.total, result + 2, warp.atPlace(result + 2, place));
+  });
+}
+
+//===------------------------------------------- a chunk of keys --------------------------------------------------===//
+
+ForwardWarp::States ForwardWarp::emitChunk(const QueryUnit &unit, Value first) {
+  States chunk;
+  emitWeights(unit, first, chunk);
+  warp.synchronize();
+  chunk.sums = emitValues(unit, first);
+  warp.synchronize();
+  return chunk;
+}
+
+/// An absent key has the weight -0, which is no weight of a present one. So has one that is dropped, once it is in the
+/// sum.
+void ForwardWarp::emitWeights(const QueryUnit &unit, Value first, States &chunk) {
+  Numbers products = warp.multiplyChunk(unit, first, AttentionShape::kQ, AttentionShape::kK), factors;
+  SmallVector<Value> keys = warp.getKeys(first);
+  for (auto [i, query] : llvm::enumerate(unit.queries)) {
+    Numbers scores, weights, kept = warp.shape.threshold == 0 ? Numbers() : warp.drawKept(query, first);
+    for (auto [j, key] : llvm::enumerate(keys))
+      scores.push_back(warp.makeScore(query, products[i * plan.ownRows + j], key, unit.lastKey));
+    chunk.maxima.push_back(code.add(warp.reduce(rows::ReductionKind::SignedMax, scores), 0.0));
+    Value reference = warp.numbers.getReference(chunk.maxima.back());
+    for (auto [j, score] : llvm::enumerate(scores)) {
+      weights.push_back(warp.numbers.weigh(score, reference));
+      Value factor = kept.empty() ? weights.back() : warp.numbers.drop(weights.back(), kept[j], -0.0);
+      factors.push_back(code.select(code.isEqual(score, -kInfinity), -0.0, factor));
+    }
+    chunk.totals.push_back(warp.reduce(rows::ReductionKind::Sum, weights));
+  }
+  warp.storeWeights(0, factors);
+}
+
+/// The sums of weighted values. Absent keys add 0 to finite sums; others are made again without them.
+ForwardWarp::Numbers ForwardWarp::emitValues(const QueryUnit &unit, Value first) {
+  Numbers zeros(plan.sharedRows * plan.columns, warp.constantFloat(0.0));
+  Numbers sums = warp.addKeys(zeros, unit, first, AttentionShape::kV);
+  Value isSpecial = code.truth(false);
+  for (Value sum : sums)
+    isSpecial = code.either(isSpecial, code.isNaN(code.subtract(sum, sum)));
+  return code.choose(
+      isSpecial, TypeRange(ValueRange(sums)),
+      [&] { return warp.addKeys(zeros, unit, first, AttentionShape::kV, /*skipsAbsent=*/true); }, [&] { return sums; });
+}

@@ -1,0 +1,40 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a warp does of attention: some queries of a head, and the chunks of keys that they see, one after the other.
+
+#ifndef RESID_CODEGEN_CUDA_ATTENTION_FORWARDWARP_H
+#define RESID_CODEGEN_CUDA_ATTENTION_FORWARDWARP_H
+
+#include "codegen/cuda/attention/AttentionWarp.h"
+
+namespace mlir::resid::cuda {
+
+class ForwardWarp {
+public:
+  ForwardWarp(Code &code, kernels::KernelBody &body);
+
+  /// Everything that the warp does.
+  void emit();
+
+private:
+  using Numbers = AttentionWarp::Numbers;
+  /// Of each query, the largest score and the sum of the weights, and of each of the thread's columns the sum of
+  /// values.
+  struct States {
+    Numbers maxima, totals, sums;
+  };
+
+  States join(const States &states, const States &chunk);
+  States emitChunk(const QueryUnit &unit, Value first);
+  void emitWeights(const QueryUnit &unit, Value first, States &chunk);
+  Numbers emitValues(const QueryUnit &unit, Value first);
+  void finish(const QueryUnit &unit, int64_t row, const States &states);
+
+  AttentionWarp warp;
+  Code &code;
+  const AttentionPlan &plan;
+};
+
+} // namespace mlir::resid::cuda
+
+#endif // RESID_CODEGEN_CUDA_ATTENTION_FORWARDWARP_H

@@ -1,0 +1,140 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The walk over the queries of some keys: heads ascending, and in each its queries, ascending.
+
+#include "codegen/cuda/attention/KeyGradients.h"
+
+#include "codegen/arithmetic/Philox.h"
+#include "codegen/cuda/rows/Shuffles.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cuda;
+using namespace mlir::resid::attention;
+
+KeyGradients::KeyGradients(Code &code, kernels::KernelBody &body)
+    : warp(code, body, AttentionPlan::chooseKeys(body.as<AttentionShape>()), /*weights=*/2), code(code),
+      plan(warp.plan) {}
+
+//===------------------------------------------- units ------------------------------------------------------------===//
+
+Value KeyGradients::countUnits(Code &code, const AttentionShape &shape, int64_t sharedKeys) {
+  Value heads = code.multiply(shape.batches.value, shape.keyHeads.value);
+  return code.multiply(heads, code.ceilDivide(shape.keys.value, code.constant(sharedKeys)));
+}
+
+KeyGradients::Unit KeyGradients::makeUnit(Value number) {
+  Unit unit;
+  Value all = warp.shape.keys.value, blocks = code.ceilDivide(all, code.constant(plan.sharedRows));
+  Value head = code.divide(number, blocks), keyHeads = warp.shape.keyHeads.value;
+  unit.head = {code.divide(head, keyHeads), code.remainder(head, keyHeads)};
+  unit.first = code.multiply(code.remainder(number, blocks), plan.sharedRows);
+  unit.count = code.min(plan.sharedRows, code.subtract(all, unit.first));
+  for (int64_t i = 0; i < plan.sharedRows; ++i)
+    unit.keys.push_back(code.add(unit.first, code.min(code.subtract(unit.count, 1), i)));
+  return unit;
+}
+
+/// The queries that may see one of the keys.
+KeyRange KeyGradients::findQueries(const Unit &unit) {
+  SeenKeys seen = warp.shape.getSeenKeys();
+  KeyRange queries{code.constant(0), warp.shape.queries.value};
+  if (seen.end)
+    queries.first = code.max(queries.first, code.subtract(unit.first, *seen.end - 1));
+  if (seen.first)
+    queries.end = code.min(queries.end, code.add(unit.first, plan.sharedRows - *seen.first));
+  return queries;
+}
+
+void KeyGradients::emit() {
+  int64_t columns = plan.sharedRows * plan.columns;
+  warp.forUnits(countUnits(code, warp.shape, plan.sharedRows), [&](Value number) {
+    Unit unit = makeUnit(number);
+    KeyRange seeing = findQueries(unit);
+    Value group = warp.shape.group.value, firstHead = code.multiply(unit.head.number, group);
+    Numbers zeros(2 * columns, warp.constantFloat(0.0));
+    Numbers sums = code.rolledLoop(0, group, 1, zeros, [&](Value head, ValueRange carried) -> Numbers {
+      return code.rolledLoop(seeing.first, seeing.end, plan.ownRows * kWarpThreads, carried,
+                             [&](Value first, ValueRange before) {
+                               Queries queries{code.add(firstHead, head), first, seeing.end};
+                               return addQueries(unit, queries, llvm::to_vector(before));
+                             });
+    });
+    for (int64_t i = 0; i < plan.sharedRows; ++i)
+      code.choose(code.isAtMost(code.constant(i + 1), unit.count), [&] {
+        auto ofKey = ArrayRef(sums).slice(i * plan.columns, plan.columns);
+        auto ofValue = ArrayRef(sums).slice(columns + i * plan.columns, plan.columns);
+        finish(unit, i, warp.shape.getDk(), ofKey);
+        finish(unit, i, warp.shape.getDv(), ofValue);
+      });
+  });
+}
+
+void KeyGradients::finish(const Unit &unit, int64_t key, unsigned operand, ArrayRef<Value> sums) {
+  Numbers columns = llvm::map_to_vector(sums, [&](Value sum) { return code.add(sum, 0.0); });
+  warp.storeColumns(columns, operand, warp.advance(warp.atHead(operand, unit.head), operand, kKey, unit.keys[key]));
+}
+
+//===------------------------------------------- some queries -----------------------------------------------------===//
+
+SmallVector<Value> KeyGradients::locateKeys(const Unit &unit, unsigned operand) {
+  Value head = warp.atHead(operand, unit.head);
+  return llvm::map_to_vector(unit.keys, [&](Value key) { return warp.advance(head, operand, kKey, key); });
+}
+
+SmallVector<Value> KeyGradients::locateQueries(ArrayRef<WarpQuery> queries, unsigned operand) {
+  return llvm::map_to_vector(queries, [&](const WarpQuery &query) { return warp.atPlace(operand, query.place); });
+}
+
+/// Leaves what the thread's queries give to keys and values in shared memory.
+void KeyGradients::makeWeights(const Unit &unit, ArrayRef<WarpQuery> queries) {
+  constexpr unsigned q = AttentionShape::kQ, k = AttentionShape::kK, v = AttentionShape::kV;
+  unsigned dy = warp.shape.getDy(), max = warp.shape.getMax(), sum = warp.shape.getSum();
+  Numbers products = warp.multiply(k, locateKeys(unit, k), q, locateQueries(queries, q));
+  Numbers gradients = warp.multiply(v, locateKeys(unit, v), dy, locateQueries(queries, dy));
+  Value lastKey = code.subtract(warp.shape.keys.value, 1);
+  Numbers ofKeys(products.size()), ofValues(products.size());
+  for (auto [j, query] : llvm::enumerate(queries)) {
+    Value largest = warp.load(max, warp.atPlace(max, query.place)), kept;
+    Value total = warp.load(sum, warp.atPlace(sum, query.place)), mean = warp.loadMean(unit.head, query.place);
+    if (warp.shape.threshold != 0) {
+      Value inCall = code.remainder(unit.first, arithmetic::kColumnsPerCounter);
+      kept = code.shiftRight(warp.drawCall(query, code.subtract(unit.first, inCall)),
+                             code.castInteger(inCall, code.getI32Type()));
+    }
+    for (int64_t i = 0; i < plan.sharedRows; ++i) {
+      size_t pair = i * plan.ownRows + j;
+      Value slope, score = warp.makeScore(query, products[pair], code.add(unit.first, i), lastKey, &slope);
+      Value weight = warp.numbers.makeWeight(score, largest, total), gradient = gradients[pair];
+      ofValues[pair] = weight;
+      if (kept) {
+        Value isKept = code.castInteger(code.shiftRight(kept, i), code.getI1Type());
+        ofValues[pair] = warp.numbers.drop(weight, isKept, 0.0);
+        gradient = warp.numbers.drop(gradient, isKept, 0.0);
+      }
+      ofKeys[pair] = warp.numbers.makeScoreGradient(weight, gradient, mean, slope);
+    }
+  }
+  warp.storeWeights(kOfKeys, ofKeys);
+  warp.storeWeights(kOfValues, ofValues);
+}
+
+KeyGradients::Numbers KeyGradients::addQueries(const Unit &unit, const Queries &queries, Numbers sums) {
+  SmallVector<WarpQuery> own;
+  auto getPlace = [&](Value query) { return QueryPlace{unit.head.batch, queries.head, query}; };
+  for (int64_t j = 0; j < plan.ownRows; ++j)
+    own.push_back(warp.makeQuery(getPlace(code.min(warp.getOwn(queries.first, j), code.subtract(queries.end, 1)))));
+  makeWeights(unit, own);
+  warp.synchronize();
+  Value none = code.constant(0);
+  Value count = code.min(plan.ownRows * kWarpThreads, code.subtract(queries.end, queries.first));
+  auto addTo = [&](ArrayRef<Value> before, int64_t list, unsigned operand) {
+    auto locate = [&](Value query) { return warp.atPlace(operand, getPlace(code.add(queries.first, query))); };
+    return warp.addWeighted(llvm::to_vector(before), list, none, count, operand, locate);
+  };
+  auto half = ArrayRef(sums).take_front(sums.size() / 2);
+  Numbers next = addTo(half, kOfKeys, AttentionShape::kQ);
+  next.append(addTo(ArrayRef(sums).drop_front(half.size()), kOfValues, warp.shape.getDy()));
+  warp.synchronize();
+  return next;
+}

@@ -1,0 +1,103 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The two walks over the keys of some queries.
+
+#include "codegen/cuda/attention/QueryGradients.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cuda;
+using namespace mlir::resid::attention;
+
+QueryGradients::QueryGradients(Code &code, kernels::KernelBody &body)
+    : warp(code, body, AttentionPlan::chooseQueries(body.as<AttentionShape>()), /*weights=*/1), code(code),
+      plan(warp.plan) {}
+
+void QueryGradients::emit() {
+  warp.forUnits(AttentionWarp::countQueryUnits(code, warp.shape, plan.sharedRows), [&](Value number) {
+    QueryUnit unit = warp.makeQueryUnit(number);
+    Statistics statistics = loadStatistics(unit);
+    auto forChunks = [&](int64_t count, function_ref<Numbers(Value first, Numbers sums)> add) {
+      Numbers zeros(count, warp.constantFloat(0.0));
+      return code.rolledLoop(warp.getFirstChunk(unit.seen), unit.seen.end, kChunkKeys, zeros,
+                             [&](Value first, ValueRange sums) { return add(first, llvm::to_vector(sums)); });
+    };
+    Numbers means = forChunks(
+        plan.sharedRows, [&](Value first, Numbers sums) { return addTerms(unit, statistics, first, std::move(sums)); });
+    Numbers sums = forChunks(plan.sharedRows * plan.columns, [&](Value first, Numbers sums) {
+      return addChunk(unit, statistics, means, first, std::move(sums));
+    });
+    for (int64_t i = 0; i < plan.sharedRows; ++i)
+      code.choose(code.isAtMost(code.constant(i + 1), unit.count),
+                  [&] { finish(unit, i, statistics, means[i], ArrayRef(sums).slice(i * plan.columns, plan.columns)); });
+  });
+}
+
+QueryGradients::Statistics QueryGradients::loadStatistics(const QueryUnit &unit) {
+  Statistics statistics;
+  unsigned max = warp.shape.getMax(), sum = warp.shape.getSum();
+  for (const WarpQuery &query : unit.queries) {
+    statistics.max.push_back(warp.load(max, warp.atPlace(max, query.place)));
+    statistics.sum.push_back(warp.load(sum, warp.atPlace(sum, query.place)));
+  }
+  return statistics;
+}
+
+QueryGradients::Weights QueryGradients::makeWeights(const QueryUnit &unit, const Statistics &statistics, Value first) {
+  Numbers products = warp.multiplyChunk(unit, first, AttentionShape::kQ, AttentionShape::kK);
+  Numbers gradients = warp.multiplyChunk(unit, first, warp.shape.getDy(), AttentionShape::kV);
+  Weights made;
+  for (auto [i, query] : llvm::enumerate(unit.queries)) {
+    Numbers kept = warp.shape.threshold == 0 ? Numbers() : warp.drawKept(query, first);
+    for (auto [j, key] : llvm::enumerate(warp.getKeys(first))) {
+      size_t pair = i * plan.ownRows + j;
+      Value slope, gradient = gradients[pair];
+      Value score = warp.makeScore(query, products[pair], key, unit.lastKey, &slope);
+      made.weights.push_back(warp.numbers.makeWeight(score, statistics.max[i], statistics.sum[i]));
+      made.gradients.push_back(kept.empty() ? gradient : warp.numbers.drop(gradient, kept[j], 0.0));
+      made.slopes.push_back(slope);
+    }
+  }
+  return made;
+}
+
+QueryGradients::Numbers QueryGradients::addTerms(const QueryUnit &unit, const Statistics &statistics, Value first,
+                                                 Numbers means) {
+  Weights made = makeWeights(unit, statistics, first);
+  for (int64_t i = 0; i < plan.sharedRows; ++i) {
+    Numbers terms;
+    for (int64_t pair = i * plan.ownRows; pair < (i + 1) * plan.ownRows; ++pair)
+      terms.push_back(warp.numbers.makeTerm(made.weights[pair], made.gradients[pair]));
+    means[i] = code.add(means[i], warp.reduce(rows::ReductionKind::Sum, terms));
+  }
+  return means;
+}
+
+QueryGradients::Numbers QueryGradients::addChunk(const QueryUnit &unit, const Statistics &statistics,
+                                                 ArrayRef<Value> means, Value first, Numbers sums) {
+  Weights made = makeWeights(unit, statistics, first);
+  Numbers gradients;
+  for (auto [pair, weight] : llvm::enumerate(made.weights))
+    gradients.push_back(
+        warp.numbers.makeScoreGradient(weight, made.gradients[pair], means[pair / plan.ownRows], made.slopes[pair]));
+  warp.storeWeights(0, gradients);
+  warp.synchronize();
+  sums = warp.addKeys(std::move(sums), unit, first, AttentionShape::kK);
+  warp.synchronize();
+  return sums;
+}
+
+void QueryGradients::finish(const QueryUnit &unit, int64_t row, const Statistics &statistics, Value mean,
+                            ArrayRef<Value> sums) {
+  const QueryPlace &place = unit.queries[row].place;
+  Numbers columns = llvm::map_to_vector(sums, [&](Value sum) { return code.add(sum, 0.0); });
+  warp.storeColumns(columns, warp.shape.getDq(), warp.atPlace(warp.shape.getDq(), place));
+  code.choose(code.isEqual(warp.lane, 0), [&] {
+    warp.storeMean(mean, unit.head, code.add(unit.firstRow, row));
+    if (!warp.shape.hasSink)
+      return;
+    Value sink = warp.load(warp.shape.getSink(), warp.atPlace(warp.shape.getSink(), place));
+    Value gradient = warp.numbers.makeSinkGradient(sink, statistics.max[row], statistics.sum[row], mean);
+    warp.store(gradient, warp.shape.getDsinks(), warp.atPlace(warp.shape.getDsinks(), place));
+  });
+}
