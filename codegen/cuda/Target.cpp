@@ -56,7 +56,7 @@ static kernels::PlanDecision describeProduct(contraction::KernelOp kernel) {
   Operation *before = kernel->getPrevNode();
   OpBuilder builder(kernel);
   FailureOr<contraction::KernelLoops> loops = contraction::KernelLoops::create(builder, kernel);
-  SmallVector<ProductTile, 3> tiles;
+  SmallVector<ProductTile, 4> tiles;
   if (succeeded(loops))
     tiles = ProductTile::choose(*loops);
   while (kernel->getPrevNode() != before)

@@ -76,7 +76,7 @@ LogicalResult ProductKernel::launch(kernels::KernelUse &use) {
   Code code{OpBuilder(use.op), use.op->getLoc()};
   SmallVector<Value> arguments = functions.getArguments(code, use);
   const auto &first = getFirst().as<KernelLoops>();
-  if (SmallVector<ProductTile, 3> tiles = ProductTile::choose(first); !tiles.empty())
+  if (SmallVector<ProductTile, 4> tiles = ProductTile::choose(first); !tiles.empty())
     return launchTiles(use, tiles, arguments);
   ProductShape shape = ProductShape::choose(first);
   Value units = ProductThread::countUnits(code, use.as<KernelLoops>(), shape);

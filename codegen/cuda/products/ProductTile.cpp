@@ -9,14 +9,26 @@ using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 using namespace mlir::resid::contraction;
 
-/// In f32: two blocks of the first fit on a processor of sm_80, sm_90 and sm_100, which 128 registers bound.
-static constexpr ProductTile kThin = {8, 32, 64, 1, 1, 0}, kLarge = {128, 128, 8, 8, 8, 128},
-                             kSmall = {64, 64, 16, 4, 4, 0};
-/// In f64, whose numbers take twice the room.
-static constexpr ProductTile kThinDouble = {8, 32, 32, 1, 1, 0};
-/// Large tiles are taken where each processor of a device has one: those of Ampere, Hopper and Blackwell have 108 to
-/// 148.
-static constexpr int64_t kProcessors = 128;
+/// Two blocks of large tiles fit on a processor of sm_80, sm_90 and sm_100, which 128 registers bound. Weights that a
+/// few rows read come as fast as memory is where some 32 KB are on their way to each processor.
+static constexpr ProductTile kThin = {8, 32, 64, 4, 1, 4, 0}, kThinNarrow = {8, 32, 64, 4, 1, 8, 0},
+                             kLarge = {128, 128, 8, 8, 8, 1, 128}, kSmall = {64, 64, 16, 4, 4, 2, 0},
+                             kTiny = {32, 32, 32, 2, 2, 2, 0};
+/// Of f64, whose numbers take twice the room.
+static constexpr ProductTile kThinDouble = {8, 32, 32, 4, 1, 4, 0}, kSmallDouble = {64, 64, 16, 4, 4, 1, 0};
+/// Small tiles are taken where nearly each processor of a device has one, and large ones where each has two: Ampere,
+/// Hopper and Blackwell have 108 to 148.
+static constexpr int64_t kFewestSmall = 96, kFewestLarge = 256;
+
+int64_t ProductTile::getFewest() const { return isLarge() ? kFewestLarge : kFewestSmall; }
+
+/// From the one of few rows to the smallest, which takes all.
+static SmallVector<ProductTile, 4> listTiles(const KernelLoops &loops) {
+  if (loops.arithmetic.isF64())
+    return {kThinDouble, kSmallDouble, kTiny};
+  Type weight = loops.operands[KernelLoops::kB].elementType;
+  return {weight.getIntOrFloatBitWidth() < 32 ? kThinNarrow : kThin, kLarge, kSmall, kTiny};
+}
 
 /// How many tiles a result has whose sizes are known; else nothing.
 static std::optional<int64_t> countKnown(const ProductTile &tile, const KernelLoops &loops) {
@@ -41,25 +53,23 @@ static std::optional<bool> knowTakes(const ProductTile &tile, const KernelLoops 
   if (isShort)
     return false;
   std::optional<int64_t> tiles = countKnown(tile, loops);
-  return tiles ? std::optional(*tiles >= kProcessors) : std::nullopt;
+  return tiles ? std::optional(*tiles >= tile.getFewest()) : std::nullopt;
 }
 
-SmallVector<ProductTile, 3> ProductTile::choose(const KernelLoops &loops) {
+SmallVector<ProductTile, 4> ProductTile::choose(const KernelLoops &loops) {
   bool hasFewColumns = loops.n.size.isKnown() && loops.n.size.known < kThin.columns;
   if (loops.contracted.size() != 1 || loops.chain != 0 || loops.hasRowScale || hasFewColumns)
     return {};
-  SmallVector<ProductTile, 3> tiles;
-  bool isDouble = loops.arithmetic.isF64();
-  SmallVector<ProductTile, 2> special =
-      isDouble ? SmallVector<ProductTile, 2>{kThinDouble} : SmallVector<ProductTile, 2>{kThin, kLarge};
-  for (const ProductTile &tile : special) {
+  SmallVector<ProductTile, 4> tiles;
+  SmallVector<ProductTile, 4> all = listTiles(loops);
+  for (const ProductTile &tile : ArrayRef(all).drop_back()) {
     std::optional<bool> takes = knowTakes(tile, loops);
     if (!takes || *takes)
       tiles.push_back(tile);
     if (takes && *takes)
       return tiles;
   }
-  tiles.push_back(kSmall);
+  tiles.push_back(all.back());
   return tiles;
 }
 
@@ -74,7 +84,7 @@ Value ProductTile::count(Code &code, const KernelLoops &loops) const {
 Value ProductTile::takes(Code &code, const KernelLoops &loops) const {
   if (isThin())
     return code.isAtMost(loops.m.size.value, rows);
-  Value isMany = code.compare(arith::CmpIPredicate::sge, count(code, loops), kProcessors);
+  Value isMany = code.compare(arith::CmpIPredicate::sge, count(code, loops), getFewest());
   Value hasRows = code.compare(arith::CmpIPredicate::sgt, loops.m.size.value, rows / 2);
   return code.both(isMany,
                    code.both(hasRows, code.compare(arith::CmpIPredicate::sgt, loops.n.size.value, columns / 2)));

@@ -14,8 +14,10 @@ namespace mlir::resid::cuda {
 struct ProductTile {
   /// Of the result; and how many terms of its sums lie in shared memory at a time.
   int64_t rows, columns, terms;
-  /// Elements of a thread along the two: 8 or 4 each, or one.
+  /// Elements of a thread along the two: 8, 4 or 2 each; or one column.
   int64_t threadRows, threadColumns;
+  /// How many times so many terms are on their way from memory, in registers: one, or an even number.
+  int64_t ahead;
   /// What a thread may have at most; 0: the driver's compiler decides.
   int64_t registers;
 
@@ -24,17 +26,21 @@ struct ProductTile {
 
   /// The tiles that launches of a product choose from, by takes(): the first that does, else the last. None where a sum
   /// has several loops or chains, or rows have scales: tiles do not know these.
-  static SmallVector<ProductTile, 3> choose(const contraction::KernelLoops &loops);
+  static SmallVector<ProductTile, 4> choose(const contraction::KernelLoops &loops);
+  /// Elements of a thread that are neighbours along a loop.
+  int64_t getGroup() const { return std::min<int64_t>(threadRows, 4); }
   /// Whether a result of this size suits the tile (i1): few rows, or enough tiles for all processors of a device.
   Value takes(Code &code, const contraction::KernelLoops &loops) const;
   /// How many tiles the result has, of all batches (i64).
   Value count(Code &code, const contraction::KernelLoops &loops) const;
 
   /// Of few rows.
-  bool isThin() const { return threadRows == 1; }
+  bool isThin() const { return threadColumns == 1; }
   /// Of 64 numbers a thread. A result that is smaller than half of such a tile has none of them, so there are fewer
   /// than a grid may have blocks.
   bool isLarge() const { return threadRows == 8; }
+  /// How many tiles a result has at least that takes this one.
+  int64_t getFewest() const;
 };
 
 } // namespace mlir::resid::cuda

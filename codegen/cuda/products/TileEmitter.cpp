@@ -11,10 +11,10 @@ using namespace mlir::resid::cuda;
 using namespace mlir::resid::contraction;
 
 static constexpr int64_t kVectorBytes = 16;
+/// Of a term in the code of a stage, where several stages stand one after the other: all is to fit into a cache.
+static constexpr int64_t kCopies = 16;
 /// Between terms in shared memory, so that threads which store neighbouring terms meet in fewer of its banks.
 static constexpr int64_t kPadding = 4;
-/// Of a slice: the eight rows of four that a warp has, of two rows of warps.
-static constexpr int64_t kGroup = 4, kWarpRows = 8 * kGroup, kSliceRows = 2 * kWarpRows, kThreadColumns = 4 * kGroup;
 
 //===------------------------------------------- places -----------------------------------------------------------===//
 
@@ -24,8 +24,8 @@ TileEmitter::TileEmitter(Code &code, kernels::KernelBody &body, contraction::Ker
   a = makeFactor(KernelLoops::kA, tile.rows, /*begin=*/0);
   b = makeFactor(KernelLoops::kB, tile.columns, a.pitch * tile.terms);
   stageSize = (a.pitch + b.pitch) * tile.terms;
-  vectorSize = kVectorBytes * 8 / Type(loops.arithmetic).getIntOrFloatBitWidth();
-  int64_t sliceSize = tile.isThin() ? 0 : kSliceRows * b.pitch;
+  vectorSize = std::min<int64_t>(tile.getGroup(), kVectorBytes * 8 / Type(loops.arithmetic).getIntOrFloatBitWidth());
+  int64_t sliceSize = tile.isThin() ? 0 : getSliceRows() * b.pitch;
   shared.emplace(code, body, loops.arithmetic, std::max(2 * stageSize, sliceSize));
 }
 
@@ -40,17 +40,17 @@ Value TileEmitter::readAnew(StringRef name) {
 void TileEmitter::findThread(Value number) {
   thread = number;
   if (tile.isThin()) {
-    threadRow = code.divide(thread, tile.columns);
+    threadRow = code.multiply(code.divide(thread, tile.columns), tile.threadRows);
     threadColumn = code.remainder(thread, tile.columns);
     return;
   }
-  // Eight warps as two rows of four, and the threads of each as eight rows of four.
+  int64_t group = tile.getGroup();
   Value warp = code.divide(thread, kWarpThreads), lane = code.remainder(thread, kWarpThreads);
-  Value warpRow = code.remainder(warp, 2), ownRow = code.multiply(code.remainder(code.divide(lane, 2), 8), kGroup);
+  Value warpRow = code.remainder(warp, 2), ownRow = code.multiply(code.remainder(code.divide(lane, 2), 8), group);
   Value ownColumn = code.add(code.remainder(lane, 2), code.multiply(code.divide(lane, 16), 2));
   threadRow = code.add(code.multiply(warpRow, tile.rows / 2), ownRow);
-  threadColumn = code.add(code.multiply(code.divide(warp, 2), tile.columns / 4), code.multiply(ownColumn, kGroup));
-  sliceRow = code.add(code.multiply(warpRow, kWarpRows), ownRow);
+  threadColumn = code.add(code.multiply(code.divide(warp, 2), tile.columns / 4), code.multiply(ownColumn, group));
+  sliceRow = code.add(code.multiply(warpRow, getWarpRows()), ownRow);
 }
 
 void TileEmitter::findTile(Value number) {
@@ -99,20 +99,20 @@ ElementPlace TileEmitter::getPlace(Value row, Value column) {
 
 //===------------------------------------------- shared memory ----------------------------------------------------===//
 
-/// Four elements.
 void TileEmitter::loadVector(Value index, Sums &elements) {
   auto type = VectorType::get(vectorSize, loops.arithmetic);
-  for (int64_t first = 0; first < kGroup; first += vectorSize) {
-    Value vector = code.create<LLVM::LoadOp>(type, shared->getAddress(code, code.add(index, first)), kVectorBytes);
+  for (int64_t first = 0; first < tile.getGroup(); first += vectorSize) {
+    Value vector =
+        code.create<LLVM::LoadOp>(type, shared->getAddress(code, code.add(index, first)), getVectorAlignment());
     for (int64_t i = 0; i < vectorSize; ++i)
       elements.push_back(code.create<LLVM::ExtractElementOp>(vector, code.constant(i)));
   }
 }
 
 void TileEmitter::storeVector(ArrayRef<Value> elements, Value index) {
-  for (int64_t first = 0; first < kGroup; first += vectorSize)
+  for (int64_t first = 0; first < tile.getGroup(); first += vectorSize)
     code.create<LLVM::StoreOp>(makeVector(code, elements.slice(first, vectorSize)),
-                               shared->getAddress(code, code.add(index, first)), kVectorBytes);
+                               shared->getAddress(code, code.add(index, first)), getVectorAlignment());
 }
 
 void TileEmitter::synchronise() { code.create<NVVM::Barrier0Op>(); }
@@ -176,14 +176,12 @@ TileEmitter::Sums TileEmitter::addTerm(Value stage, Value term, ValueRange sums)
   Value atA = code.add(code.add(stage, code.multiply(term, a.pitch)), threadRow);
   Value atB = code.add(code.add(code.add(stage, b.begin), code.multiply(term, b.pitch)), threadColumn);
   Sums rows, columns;
-  if (tile.isThin()) {
-    rows.push_back(code.create<LLVM::LoadOp>(loops.arithmetic, shared->getAddress(code, atA)));
+  for (int64_t group = 0; group < getSlices(); ++group)
+    loadVector(code.add(atA, group * getWarpRows()), rows);
+  if (tile.isThin())
     columns.push_back(code.create<LLVM::LoadOp>(loops.arithmetic, shared->getAddress(code, atB)));
-  }
-  for (int64_t group = 0; group < tile.threadRows / kGroup; ++group)
-    loadVector(code.add(atA, group * kWarpRows), rows);
-  for (int64_t group = 0; group < tile.threadColumns / kGroup; ++group)
-    loadVector(code.add(atB, group * kThreadColumns), columns);
+  for (int64_t group = 0; group < tile.threadColumns / tile.getGroup(); ++group)
+    loadVector(code.add(atB, group * getWarpColumns()), columns);
   Sums next;
   for (Value row : rows)
     for (Value column : columns)
@@ -191,7 +189,7 @@ TileEmitter::Sums TileEmitter::addTerm(Value stage, Value term, ValueRange sums)
   return next;
 }
 
-/// Warps of a thin tile have a row each. Those whose row is not there leave shared memory to the others.
+/// Two warps of a thin tile have rows, and the others bring terms. Rows that are not there need no sums.
 TileEmitter::Sums TileEmitter::addTerms(Value stage, Value count, int64_t copies, ValueRange sums) {
   auto add = [&]() -> Sums {
     return code.loop(
@@ -204,10 +202,8 @@ TileEmitter::Sums TileEmitter::addTerms(Value stage, Value count, int64_t copies
 }
 
 /// The next stage is on its way from memory while one is added up.
-TileEmitter::Sums TileEmitter::emitWholeStages(Value stages, Sums sums) {
-  keep(bring(code.constant(0), /*isRest=*/false), code.constant(0));
-  synchronise();
-  Value end = code.multiply(stages, tile.terms), last = code.subtract(end, tile.terms);
+TileEmitter::Sums TileEmitter::emitStages(Value end, Sums sums) {
+  Value last = code.subtract(end, tile.terms);
   sums.push_back(code.constant(0));
   Sums added = code.rolledLoop(0, end, tile.terms, sums, [&](Value first, ValueRange carried) {
     SmallVector<Value> brought = bring(code.min(code.add(first, tile.terms), last), /*isRest=*/false);
@@ -220,6 +216,54 @@ TileEmitter::Sums TileEmitter::emitWholeStages(Value stages, Sums sums) {
   });
   added.pop_back();
   return added;
+}
+
+/// Several stages are on their way, each in registers of its own: none is moved before it has come.
+TileEmitter::Sums TileEmitter::emitStagesAhead(Value stages, Value end, Sums sums) {
+  Value last = code.subtract(end, tile.terms),
+        own = code.multiply(code.divide(stages, tile.ahead), tile.ahead * tile.terms);
+  size_t count = sums.size(), size = a.count + b.count;
+  auto bringStage = [&](Value first, int64_t number) {
+    return bring(code.min(code.add(first, number * tile.terms), last), /*isRest=*/false);
+  };
+  auto addStage = [&](int64_t number, int64_t copies, ValueRange before, ArrayRef<Value> brought) {
+    Value stage = code.constant(number % 2 * stageSize), other = code.constant((number + 1) % 2 * stageSize);
+    Sums next = addTerms(stage, code.constant(tile.terms), copies, before);
+    keep(brought, other);
+    synchronise();
+    return next;
+  };
+  for (int64_t number = 0; number < tile.ahead; ++number)
+    llvm::append_range(sums, bringStage(code.constant(0), number + 1));
+  Sums all = code.rolledLoop(0, own, tile.ahead * tile.terms, sums, [&](Value first, ValueRange carried) {
+    Sums next(carried.take_front(count));
+    SmallVector<Value> following;
+    for (int64_t number = 0; number < tile.ahead; ++number) {
+      SmallVector<Value> brought(carried.slice(count + number * size, size));
+      next = addStage(number, kCopies, next, brought);
+      llvm::append_range(following, bringStage(first, number + 1 + tile.ahead));
+    }
+    llvm::append_range(next, following);
+    return next;
+  });
+  // What is left of whole stages.
+  SmallVector<Value> brought(ArrayRef(all).drop_front(count));
+  all.truncate(count);
+  SmallVector<Type> types(count, loops.arithmetic);
+  for (int64_t number = 0; number + 1 < tile.ahead; ++number) {
+    Value isThere = code.compare(arith::CmpIPredicate::slt, code.add(own, number * tile.terms), end);
+    all = code.choose(
+        isThere, types, [&] { return addStage(number, kCopies, all, ArrayRef(brought).slice(number * size, size)); },
+        [&] { return all; });
+  }
+  return all;
+}
+
+TileEmitter::Sums TileEmitter::emitWholeStages(Value stages, Sums sums) {
+  Value end = code.multiply(stages, tile.terms);
+  keep(bring(code.constant(0), /*isRest=*/false), code.constant(0));
+  synchronise();
+  return tile.ahead == 1 ? emitStages(end, sums) : emitStagesAhead(stages, end, sums);
 }
 
 /// No term of zeros is added, which would make +0 of -0.
@@ -238,41 +282,48 @@ Value TileEmitter::getSliceSlot(int64_t row, int64_t column) {
 }
 
 void TileEmitter::forSlice(int64_t slice, function_ref<void(const ElementPlace &place, Value slot)> body) {
-  code.rolledLoop(thread, kSliceRows * tile.columns, ProductTile::kThreads, [&](Value number) {
+  code.rolledLoop(thread, getSliceRows() * tile.columns, ProductTile::kThreads, [&](Value number) {
     Value row = code.divide(number, tile.columns), column = code.remainder(number, tile.columns);
     Value slot = code.add(code.multiply(row, b.pitch), column);
-    Value ofTile = code.add(code.multiply(code.divide(row, kWarpRows), tile.rows / 2), code.remainder(row, kWarpRows));
-    body(getPlace(code.add(ofTile, slice * kWarpRows), column), shared->getAddress(code, slot));
+    Value ofTile =
+        code.add(code.multiply(code.divide(row, getWarpRows()), tile.rows / 2), code.remainder(row, getWarpRows()));
+    body(getPlace(code.add(ofTile, slice * getWarpRows()), column), shared->getAddress(code, slot));
   });
 }
 
 TileEmitter::Sums TileEmitter::emitStarts() {
-  if (tile.isThin())
-    return {product.loadStart(getPlace(threadRow, threadColumn))};
   if (product.kernel.getStart())
     return Sums(tile.threadRows * tile.threadColumns, product.loadStart({}));
   Sums sums;
+  if (tile.isThin()) {
+    for (int64_t row = 0; row < tile.threadRows; ++row)
+      sums.push_back(product.loadStart(getPlace(code.add(threadRow, row), threadColumn)));
+    return sums;
+  }
   for (int64_t slice = 0; slice < getSlices(); ++slice) {
     forSlice(slice, [&](const ElementPlace &place, Value slot) {
       code.create<LLVM::StoreOp>(product.loadStart(place), slot);
     });
     synchronise();
-    for (int64_t row = 0; row < kGroup; ++row)
-      for (int64_t group = 0; group < tile.threadColumns / kGroup; ++group)
-        loadVector(getSliceSlot(row, group * kThreadColumns), sums);
+    for (int64_t row = 0; row < tile.getGroup(); ++row)
+      for (int64_t group = 0; group < tile.threadColumns / tile.getGroup(); ++group)
+        loadVector(getSliceSlot(row, group * getWarpColumns()), sums);
     synchronise();
   }
   return sums;
 }
 
 void TileEmitter::finish(ArrayRef<Value> sums) {
-  if (tile.isThin())
-    return product.finish(getPlace(threadRow, threadColumn), sums.front());
+  if (tile.isThin()) {
+    for (auto [row, sum] : llvm::enumerate(sums))
+      product.finish(getPlace(code.add(threadRow, int64_t(row)), threadColumn), sum);
+    return;
+  }
   for (int64_t slice = 0; slice < getSlices(); ++slice) {
-    for (int64_t row = 0; row < kGroup; ++row)
-      for (int64_t group = 0; group < tile.threadColumns / kGroup; ++group) {
-        storeVector(sums.take_front(kGroup), getSliceSlot(row, group * kThreadColumns));
-        sums = sums.drop_front(kGroup);
+    for (int64_t row = 0; row < tile.getGroup(); ++row)
+      for (int64_t group = 0; group < tile.threadColumns / tile.getGroup(); ++group) {
+        storeVector(sums.take_front(tile.getGroup()), getSliceSlot(row, group * getWarpColumns()));
+        sums = sums.drop_front(tile.getGroup());
       }
     synchronise();
     forSlice(slice, [&](const ElementPlace &place, Value slot) {

@@ -65,20 +65,29 @@ private:
   void emitTile(Value number);
   Sums emitStarts();
   Sums emitWholeStages(Value stages, Sums sums);
+  Sums emitStages(Value end, Sums sums);
+  Sums emitStagesAhead(Value stages, Value end, Sums sums);
   Sums emitRest(Value first, Value count, Sums sums);
   void finish(ArrayRef<Value> sums);
 
+  /// Eight warps stand as two rows of four, and the threads of each as eight rows of four. Each has groups of
+  /// neighbours.
+  int64_t getWarpRows() const { return 8 * tile.getGroup(); }
+  int64_t getWarpColumns() const { return 4 * tile.getGroup(); }
   /// Sums go through shared memory where elements are started or finished, so that neighbouring threads have
-  /// neighbouring columns: four rows of each thread at a time, which are a slice of 64 rows.
-  int64_t getSlices() const { return tile.threadRows / 4; }
+  /// neighbouring columns: a group of rows of each thread at a time, which are a slice of the tile.
+  int64_t getSliceRows() const { return 2 * getWarpRows(); }
+  int64_t getSlices() const { return tile.threadRows / tile.getGroup(); }
   void forSlice(int64_t slice, function_ref<void(const ElementPlace &place, Value slot)> body);
   /// Where `count` sums are that a thread has in row `row` of a slice, from column `column` of its own on.
   Value getSliceSlot(int64_t row, int64_t column);
 
   /// Of an element of the tile.
   ElementPlace getPlace(Value row, Value column);
+  /// Groups of elements.
   void loadVector(Value index, Sums &elements);
   void storeVector(ArrayRef<Value> elements, Value index);
+  unsigned getVectorAlignment() const { return vectorSize * Type(loops.arithmetic).getIntOrFloatBitWidth() / 8; }
   void synchronise();
 
   ProductElements product;
