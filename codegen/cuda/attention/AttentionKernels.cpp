@@ -47,20 +47,25 @@ bool AttentionKernel::takeIn(kernels::KernelUse &other) {
   return choosePlans(getShape()) == choosePlans(other.as<AttentionShape>()) && KernelCode::takeIn(other);
 }
 
-void AttentionKernel::addFunction(StringRef suffix, function_ref<void(Code &, kernels::KernelBody &)> emit) {
+void AttentionKernel::addFunction(StringRef suffix, const AttentionPlan &plan,
+                                  function_ref<void(Code &, kernels::KernelBody &)> emit) {
   func::FuncOp function = functions.outline(suffix, {}, [&](OpBuilder &at, kernels::KernelBody &body) {
     Code code(at, getFirst().op->getLoc());
     emit(code, body);
   });
-  markKernel(function, count++, kAttentionWarps * kWarpThreads);
+  markKernel(function, count++, plan.getThreads());
 }
 
 void AttentionKernel::emit() {
   number = count;
+  SmallVector<AttentionPlan> plans = choosePlans(getShape());
   if (!getShape().isBackward)
-    return addFunction("__attention", [](Code &code, kernels::KernelBody &body) { ForwardWarp(code, body).emit(); });
-  addFunction("__query_gradients", [](Code &code, kernels::KernelBody &body) { QueryGradients(code, body).emit(); });
-  addFunction("__key_gradients", [](Code &code, kernels::KernelBody &body) { KeyGradients(code, body).emit(); });
+    return addFunction("__attention", plans[0],
+                       [](Code &code, kernels::KernelBody &body) { ForwardWarp(code, body).emit(); });
+  addFunction("__query_gradients", plans[0],
+              [](Code &code, kernels::KernelBody &body) { QueryGradients(code, body).emit(); });
+  addFunction("__key_gradients", plans[1],
+              [](Code &code, kernels::KernelBody &body) { KeyGradients(code, body).emit(); });
 }
 
 LogicalResult AttentionKernel::launch(kernels::KernelUse &use) {
@@ -68,13 +73,11 @@ LogicalResult AttentionKernel::launch(kernels::KernelUse &use) {
   const auto &shape = use.as<AttentionShape>();
   SmallVector<AttentionPlan> plans = choosePlans(shape);
   SmallVector<Value> arguments = functions.getArguments(code, use);
-  SmallVector<Value> units = {AttentionWarp::countQueryUnits(code, shape, plans.front().sharedRows)};
+  SmallVector<Value> units = {AttentionWarp::countQueryUnits(code, shape, plans.front().getBlockRows())};
   if (shape.isBackward)
-    units.push_back(KeyGradients::countUnits(code, shape, plans.back().sharedRows));
+    units.push_back(KeyGradients::countUnits(code, shape, plans.back().getBlockRows()));
   for (auto [i, ofKernel] : llvm::enumerate(units)) {
-    Value blocks = code.ceilDivide(ofKernel, code.constant(kAttentionWarps));
-    Launch launch{number + int64_t(i), blocks, code.constant(kAttentionWarps * kWarpThreads), /*sharedBytes=*/0,
-                  arguments};
+    Launch launch{number + int64_t(i), ofKernel, code.constant(plans[i].getThreads()), /*sharedBytes=*/0, arguments};
     if (failed(launchKernel(use.op, use.enclosing, launch)))
       return failure();
   }

@@ -12,6 +12,8 @@
 
 namespace mlir::resid::cuda {
 
+struct AttentionPlan;
+
 class AttentionKernel : public kernels::KernelCode {
 public:
   /// `count`: how many functions the module's kernels have so far.
@@ -30,7 +32,8 @@ public:
 
 private:
   const attention::AttentionShape &getShape() { return getFirst().as<attention::AttentionShape>(); }
-  void addFunction(StringRef suffix, function_ref<void(Code &code, kernels::KernelBody &body)> emit);
+  void addFunction(StringRef suffix, const AttentionPlan &plan,
+                   function_ref<void(Code &code, kernels::KernelBody &body)> emit);
 
   int64_t &count;
   /// Of the first function.

@@ -14,22 +14,34 @@ using namespace mlir::resid::attention;
 
 /// Registers that the sums of a thread's columns may take, and rows that are shared at most.
 static constexpr int64_t kSumRegisters = 32, kMostShared = 8;
+static constexpr int64_t kMostWarps = 4, kLeastTerms = 4, kMostTerms = 16;
 /// Of a thread at most: keys of a chunk, and queries.
 static constexpr int64_t kOwnKeys = kChunkKeys / kWarpThreads, kOwnQueries = 4;
 
 /// Of the arithmetic type.
 static int64_t countRegisters(const AttentionShape &shape) { return FloatType(shape.arithmetic).getWidth() / 32; }
 
+/// To a power of two.
+static int64_t raise(int64_t number) { return int64_t(llvm::bit_ceil(uint64_t(std::max<int64_t>(1, number)))); }
+
 /// As many shared rows as there are registers for: `sums` of each column, and products of each own row. `rows`: so
 /// many there are.
 static AttentionPlan choose(const AttentionShape &shape, int64_t most, int64_t sums, const Extent &rows) {
   int64_t columns = llvm::divideCeil(shape.headSize, kWarpThreads), wide = countRegisters(shape);
   int64_t fitting = std::min(most / wide, kSumRegisters / (columns * sums * wide));
-  int64_t shared = llvm::bit_floor(uint64_t(std::max<int64_t>(1, fitting)));
-  if (rows.isKnown())
-    shared = std::min<int64_t>(shared, llvm::bit_ceil(uint64_t(std::max<int64_t>(1, rows.known))));
-  return {shared, kOwnKeys, columns};
+  AttentionPlan plan;
+  plan.sharedRows = int64_t(llvm::bit_floor(uint64_t(std::max<int64_t>(1, fitting))));
+  plan.columns = columns;
+  plan.warps = kMostWarps;
+  if (rows.isKnown()) {
+    plan.sharedRows = std::min(plan.sharedRows, raise(rows.known));
+    plan.warps = std::min(kMostWarps, raise(llvm::divideCeil(rows.known, plan.sharedRows)));
+  }
+  plan.terms = std::clamp(raise(shape.headSize), kLeastTerms, kMostTerms);
+  return plan;
 }
+
+int64_t AttentionPlan::getThreads() const { return warps * kWarpThreads; }
 
 static int64_t countOwn(const Extent &rows, int64_t most) {
   int64_t needed = rows.isKnown() ? std::max<int64_t>(1, llvm::divideCeil(rows.known, kWarpThreads)) : most;

@@ -9,12 +9,10 @@
 
 namespace mlir::resid::cuda {
 
-/// Warps of a block.
-inline constexpr int64_t kAttentionWarps = 4;
-
 /// What a warp has at a time: the products of some rows, which all threads share, with others, of which each thread has
 /// its own: those of its number, its number + 32, and so on. Then it adds up rows that the other ones weigh; there,
-/// each thread has the columns of its number, its number + 32, and so on.
+/// each thread has the columns of its number, its number + 32, and so on. The warps of a block have the same own rows,
+/// which go through shared memory some columns at a time.
 struct AttentionPlan {
   /// Rows that threads share: queries of a head of keys, or keys where these are summed.
   int64_t sharedRows;
@@ -22,6 +20,13 @@ struct AttentionPlan {
   int64_t ownRows;
   /// Of a thread: columns of a head.
   int64_t columns;
+  /// Of a block; 1, 2 or 4.
+  int64_t warps;
+  /// Columns that are in shared memory at a time: a power of two, from 4 to 16.
+  int64_t terms;
+
+  int64_t getBlockRows() const { return warps * sharedRows; }
+  int64_t getThreads() const;
 
   /// Of the forward: queries are shared.
   static AttentionPlan chooseForward(const attention::AttentionShape &shape);
@@ -32,7 +37,8 @@ struct AttentionPlan {
   static AttentionPlan chooseKeys(const attention::AttentionShape &shape);
 
   bool operator==(const AttentionPlan &other) const {
-    return sharedRows == other.sharedRows && ownRows == other.ownRows && columns == other.columns;
+    return sharedRows == other.sharedRows && ownRows == other.ownRows && columns == other.columns &&
+           warps == other.warps && terms == other.terms;
   }
 };
 

@@ -5,6 +5,7 @@
 #include "codegen/cuda/attention/AttentionWarp.h"
 
 #include "codegen/arithmetic/Philox.h"
+#include "codegen/cuda/rows/OpaqueValues.h"
 #include "codegen/cuda/rows/Shuffles.h"
 #include "codegen/kernels/ElementAccess.h"
 #include "codegen/rows/Reductions.h"
@@ -16,56 +17,79 @@ using namespace mlir::resid::attention;
 
 static_assert(AttentionWarp::kOwnStep == kWarpThreads, "each thread has one of so many neighbouring rows");
 static constexpr unsigned kSharedMemory = unsigned(NVVM::NVVMMemorySpace::Shared);
-/// Terms, and weighted rows, that stand one after the other in the code, so that their loads need not wait for each
-/// other.
-static constexpr int64_t kUnrolledTerms = 4, kUnrolledRows = 4;
+/// Rows that are copied, and weighted rows, that stand one after the other in the code, so that their loads need not
+/// wait for each other.
+static constexpr int64_t kUnrolledCopies = 4, kUnrolledRows = 4;
+/// An access of shared memory that takes the least time.
+static constexpr int64_t kVectorBytes = 16;
 
 AttentionWarp::AttentionWarp(Code &code, kernels::KernelBody &body, const AttentionPlan &plan, int64_t weights)
     : AttentionPlaces(code, body.as<AttentionShape>()), plan(plan), numbers(code, shape) {
-  Value thread = getNumber<NVVM::ThreadIdXOp>(code);
+  thread = getNumber<NVVM::ThreadIdXOp>(code);
   lane = code.remainder(thread, kWarpThreads);
   warp = code.divide(thread, kWarpThreads);
-  auto function = cast<func::FuncOp>(body.entry->getParentOp());
+  rowsBefore = code.multiply(warp, plan.sharedRows);
+  allocate(cast<func::FuncOp>(body.entry->getParentOp()), weights);
+}
+
+void AttentionWarp::allocate(func::FuncOp function, int64_t lists) {
+  int64_t ownRows = plan.ownRows * kWarpThreads, ofWarp = lists * ownRows * plan.sharedRows;
+  int64_t size = std::max(plan.warps * ofWarp, (ownRows + plan.getBlockRows()) * getRowStride());
   OpBuilder top = OpBuilder::atBlockBegin(function->getParentOfType<ModuleOp>().getBody());
-  int64_t ofWarp = weights * plan.ownRows * kWarpThreads * plan.sharedRows;
-  auto type = LLVM::LLVMArrayType::get(getArithmetic(), kAttentionWarps * ofWarp);
-  auto memory =
-      LLVM::GlobalOp::create(top, code.getLoc(), type, /*isConstant=*/false, LLVM::Linkage::Internal,
-                             (function.getName() + ".weights").str(), Attribute(), /*alignment=*/16, kSharedMemory);
-  Value first = code.create<LLVM::AddressOfOp>(code.getType<LLVM::LLVMPointerType>(kSharedMemory), memory.getSymName());
-  shared = code.at(first, getArithmetic(), code.multiply(warp, ofWarp));
+  auto memory = LLVM::GlobalOp::create(top, code.getLoc(), LLVM::LLVMArrayType::get(getArithmetic(), size),
+                                       /*isConstant=*/false, LLVM::Linkage::Internal,
+                                       (function.getName() + ".rows").str(), Attribute(), kVectorBytes, kSharedMemory);
+  auto pointer = code.getType<LLVM::LLVMPointerType>(kSharedMemory);
+  own = code.create<LLVM::AddressOfOp>(pointer, memory.getSymName());
+  shared = atTerm(own, code.add(rowsBefore, ownRows), code.constant(0));
+  weights = code.at(own, getArithmetic(), code.multiply(warp, ofWarp));
 }
 
 void AttentionWarp::forUnits(Value count, function_ref<void(Value)> body) {
   Value block = getNumber<NVVM::BlockIdXOp>(code), blocks = getNumber<NVVM::GridDimXOp>(code);
-  Value first = code.add(code.multiply(block, kAttentionWarps), warp);
-  code.rolledLoop(first, count, code.multiply(blocks, kAttentionWarps), body);
+  code.rolledLoop(block, count, blocks, body);
 }
 
 void AttentionWarp::synchronize() { code.create<NVVM::SyncWarpOp>(code.constant(code.getI32Type(), -1)); }
 
 //===------------------------------------------- units ------------------------------------------------------------===//
 
-Value AttentionWarp::countQueryUnits(Code &code, const AttentionShape &shape, int64_t sharedRows) {
+Value AttentionWarp::countQueryUnits(Code &code, const AttentionShape &shape, int64_t blockRows) {
   Value rows = code.multiply(shape.group.value, shape.queries.value);
   Value heads = code.multiply(shape.batches.value, shape.keyHeads.value);
-  return code.multiply(heads, code.ceilDivide(rows, code.constant(sharedRows)));
+  return code.multiply(heads, code.ceilDivide(rows, code.constant(blockRows)));
 }
 
 QueryUnit AttentionWarp::makeQueryUnit(Value number) {
   QueryUnit unit;
-  Value all = countRows(), blocks = code.ceilDivide(all, code.constant(plan.sharedRows));
+  Value all = countRows(), blocks = code.ceilDivide(all, code.constant(plan.getBlockRows()));
   Value head = code.divide(number, blocks), keyHeads = shape.keyHeads.value;
   unit.head = {code.divide(head, keyHeads), code.remainder(head, keyHeads)};
-  unit.firstRow = code.multiply(code.remainder(number, blocks), plan.sharedRows);
-  unit.count = code.min(plan.sharedRows, code.subtract(all, unit.firstRow));
-  unit.seen = findSeenByRows(unit.firstRow, unit.count);
+  Value firstOfBlock = code.multiply(code.remainder(number, blocks), plan.getBlockRows());
+  unit.seen = findSeenByRows(firstOfBlock, code.min(plan.getBlockRows(), code.subtract(all, firstOfBlock)));
   unit.lastKey = code.subtract(unit.seen.end, 1);
-  for (int64_t i = 0; i < plan.sharedRows; ++i) {
-    Value row = code.add(unit.firstRow, code.min(code.subtract(unit.count, 1), i));
-    unit.queries.push_back(makeQuery(getPlace(unit.head, row)));
-  }
+  unit.firstRow = code.add(firstOfBlock, rowsBefore);
+  unit.count = code.subtract(all, unit.firstRow);
+  unit.first = getPlace(unit.head, getRow(unit, code.constant(0)));
   return unit;
+}
+
+/// Without divisions: a row is that after the one before it, or in the next head.
+SmallVector<WarpQuery> AttentionWarp::makeQueries(const QueryUnit &unit) {
+  SmallVector<WarpQuery> queries;
+  QueryPlace place = {unit.first.batch, makeOpaque(code, unit.first.head), makeOpaque(code, unit.first.query)};
+  for (int64_t i = 0; i < plan.sharedRows; ++i) {
+    queries.push_back(makeQuery(place));
+    Value isThere = code.isAtMost(code.constant(i + 2), unit.count), next = code.add(place.query, 1);
+    Value isInNext = code.both(isThere, code.isEqual(next, shape.queries.value));
+    place.head = code.select(isInNext, code.add(place.head, 1), place.head);
+    place.query = code.select(isInNext, code.constant(0), code.select(isThere, next, place.query));
+  }
+  return queries;
+}
+
+Value AttentionWarp::getRow(const QueryUnit &unit, Value number) {
+  return code.min(code.add(unit.firstRow, number), code.subtract(countRows(), 1));
 }
 
 //===------------------------------------------- numbers of rows --------------------------------------------------===//
@@ -129,20 +153,86 @@ Value AttentionWarp::loadMean(const KeyHead &head, const QueryPlace &place) {
 
 //===------------------------------------------- products ---------------------------------------------------------===//
 
-AttentionWarp::Numbers AttentionWarp::multiply(unsigned sharedOperand, ArrayRef<Value> sharedRows, unsigned ownOperand,
-                                               ArrayRef<Value> ownRows) {
-  auto loadColumn = [&](unsigned operand, ArrayRef<Value> rows, Value column) {
-    return llvm::map_to_vector(rows, [&](Value row) { return load(operand, advance(row, operand, kColumn, column)); });
+/// Threads that read neighbouring rows at a time meet in no bank.
+int64_t AttentionWarp::getRowStride() const {
+  FloatType type = shape.arithmetic;
+  return plan.terms + kVectorBytes * 8 / type.getWidth();
+}
+
+Value AttentionWarp::atTerm(Value rows, Value row, Value term) {
+  return code.at(rows, getArithmetic(), code.add(code.multiply(row, getRowStride()), term));
+}
+
+/// Column `first` + `term` of a row; 0 past the head, which changes no chain but for the sign of a zero.
+void AttentionWarp::copyTerms(const Rows &rows, Value number, Value first, Value term, Value target) {
+  bool areThere = shape.headSize % plan.terms == 0;
+  Value column = code.add(first, term), last = code.constant(shape.headSize - 1);
+  Value place = advance(rows.locate(number), rows.operand, kColumn, areThere ? column : code.min(column, last));
+  Value element = load(rows.operand, place);
+  if (!areThere)
+    element = code.select(code.isAtMost(column, last), element, 0.0);
+  code.create<LLVM::StoreOp>(element, atTerm(target, number, term));
+}
+
+/// Neighbouring threads have neighbouring columns.
+void AttentionWarp::copyRows(const Rows &sharedRows, const Rows &ownRows, Value first) {
+  int64_t ownStep = plan.getThreads() / plan.terms, sharedStep = kWarpThreads / plan.terms;
+  Value term = code.remainder(lane, plan.terms), ofWarp = code.divide(lane, plan.terms);
+  Value ofBlock = code.divide(thread, plan.terms);
+  auto copyOwn = [&](function_ref<Value(Value)> locate) {
+    auto copy = [&](Value step) {
+      Value row = code.add(ofBlock, code.multiply(step, ownStep));
+      copyTerms({ownRows.operand, locate}, row, first, term, own);
+    };
+    code.loop(0, plan.ownRows * kWarpThreads / ownStep, 1, copy, kUnrolledCopies);
   };
-  Numbers zeros(sharedRows.size() * ownRows.size(), constantFloat(0.0));
-  auto addTerm = [&](Value column, ValueRange carried) {
-    Numbers a = loadColumn(sharedOperand, sharedRows, column), b = loadColumn(ownOperand, ownRows, column), next;
-    for (size_t i = 0; i < a.size(); ++i)
-      for (size_t j = 0; j < b.size(); ++j)
-        next.push_back(code.fma(a[i], b[j], carried[i * b.size() + j]));
-    return next;
+  auto copyShared = [&](int64_t row) { copyTerms(sharedRows, code.add(ofWarp, row), first, term, shared); };
+  if (ownRows.locateEach)
+    code.choose(
+        ownRows.areThere, [&] { copyOwn(ownRows.locateEach); }, [&] { copyOwn(ownRows.locate); });
+  else
+    copyOwn(ownRows.locate);
+  if (plan.sharedRows < sharedStep)
+    return code.choose(code.isAtMost(ofWarp, plan.sharedRows - 1), [&] { copyShared(0); });
+  for (int64_t row = 0; row < plan.sharedRows; row += sharedStep)
+    copyShared(row);
+}
+
+/// Some terms from `term` on of each row.
+SmallVector<AttentionWarp::Numbers> AttentionWarp::loadTerms(Value rows, ArrayRef<Value> rowNumbers, Value term) {
+  int64_t count = getRowStride() - plan.terms;
+  SmallVector<Numbers> terms(count);
+  for (Value number : rowNumbers) {
+    Value vector = code.create<LLVM::LoadOp>(VectorType::get(count, getArithmetic()), atTerm(rows, number, term),
+                                             unsigned(kVectorBytes));
+    for (int64_t i = 0; i < count; ++i)
+      terms[i].push_back(code.create<LLVM::ExtractElementOp>(vector, code.constant(i)));
+  }
+  return terms;
+}
+
+AttentionWarp::Numbers AttentionWarp::multiply(const Rows &sharedRows, const Rows &ownRows) {
+  Numbers zeros(plan.sharedRows * plan.ownRows, constantFloat(0.0)), sharedNumbers, ownNumbers;
+  for (int64_t i = 0; i < plan.sharedRows; ++i)
+    sharedNumbers.push_back(code.constant(i));
+  for (int64_t j = 0; j < plan.ownRows; ++j)
+    ownNumbers.push_back(getOwn(code.constant(0), j));
+  auto addTerms = [&](Value term, ValueRange carried) {
+    SmallVector<Numbers> a = loadTerms(shared, sharedNumbers, term), b = loadTerms(own, ownNumbers, term);
+    Numbers sums(carried);
+    for (auto [ofShared, ofOwn] : llvm::zip_equal(a, b))
+      for (auto [i, sum] : llvm::enumerate(sums))
+        sum = code.fma(ofShared[i / plan.ownRows], ofOwn[i % plan.ownRows], sum);
+    return sums;
   };
-  return code.loop(0, shape.headSize, 1, zeros, addTerm, std::min(kUnrolledTerms, shape.headSize));
+  Numbers sums = code.rolledLoop(0, shape.headSize, plan.terms, zeros, [&](Value first, ValueRange carried) {
+    code.create<NVVM::Barrier0Op>();
+    copyRows(sharedRows, ownRows, first);
+    code.create<NVVM::Barrier0Op>();
+    return code.rolledLoop(0, plan.terms, getRowStride() - plan.terms, carried, addTerms);
+  });
+  code.create<NVVM::Barrier0Op>();
+  return sums;
 }
 
 SmallVector<Value> AttentionWarp::getKeys(Value first) {
@@ -154,12 +244,14 @@ SmallVector<Value> AttentionWarp::getKeys(Value first) {
 
 AttentionWarp::Numbers AttentionWarp::multiplyChunk(const QueryUnit &unit, Value first, unsigned ofQueries,
                                                     unsigned ofKeys) {
-  SmallVector<Value> queries, keys;
-  for (const WarpQuery &query : unit.queries)
-    queries.push_back(atPlace(ofQueries, query.place));
-  for (Value key : getKeys(first))
-    keys.push_back(advance(atHead(ofKeys, unit.head), ofKeys, kKey, code.min(key, unit.lastKey)));
-  return multiply(ofQueries, queries, ofKeys, keys);
+  Value head = atHead(ofKeys, unit.head);
+  auto locateQuery = [&](Value number) { return atPlace(ofQueries, getPlace(unit.head, getRow(unit, number))); };
+  auto locateKey = [&](Value number) { return advance(head, ofKeys, kKey, code.add(first, number)); };
+  auto locateLastKey = [&](Value number) {
+    return advance(head, ofKeys, kKey, code.min(code.add(first, number), unit.lastKey));
+  };
+  Value areThere = code.isAtMost(code.add(first, plan.ownRows * kWarpThreads - 1), unit.lastKey);
+  return multiply({ofQueries, locateQuery}, {ofKeys, locateLastKey, locateKey, areThere});
 }
 
 //===------------------------------------------- scores -----------------------------------------------------------===//
@@ -234,24 +326,24 @@ AttentionWarp::Numbers AttentionWarp::drawKept(const WarpQuery &query, Value fir
 
 Value AttentionWarp::atWeights(int64_t list, Value own) {
   Value row = code.add(own, list * plan.ownRows * kWarpThreads);
-  return code.at(shared, getArithmetic(), code.multiply(row, plan.sharedRows));
+  return code.at(weights, getArithmetic(), code.multiply(row, plan.sharedRows));
 }
 
 /// Of as many numbers as a list has for a row.
 static unsigned getAlignment(const AttentionPlan &plan, FloatType type) {
-  return unsigned(std::min<int64_t>(plan.sharedRows * type.getWidth() / 8, 16));
+  return unsigned(std::min<int64_t>(plan.sharedRows * type.getWidth() / 8, kVectorBytes));
 }
 
-void AttentionWarp::storeWeights(int64_t list, Value own, ArrayRef<Value> weights) {
-  Value stored = weights.size() == 1 ? weights.front() : makeVector(code, weights);
+void AttentionWarp::storeWeights(int64_t list, Value own, ArrayRef<Value> ofShared) {
+  Value stored = ofShared.size() == 1 ? ofShared.front() : makeVector(code, ofShared);
   code.create<LLVM::StoreOp>(stored, atWeights(list, own), getAlignment(plan, getArithmetic()));
 }
 
-void AttentionWarp::storeWeights(int64_t list, ArrayRef<Value> weights) {
+void AttentionWarp::storeWeights(int64_t list, ArrayRef<Value> all) {
   for (int64_t j = 0; j < plan.ownRows; ++j) {
     Numbers ofOwn;
     for (int64_t i = 0; i < plan.sharedRows; ++i)
-      ofOwn.push_back(weights[i * plan.ownRows + j]);
+      ofOwn.push_back(all[i * plan.ownRows + j]);
     storeWeights(list, getOwn(code.constant(0), j), ofOwn);
   }
 }
@@ -263,18 +355,18 @@ AttentionWarp::Numbers AttentionWarp::loadWeights(int64_t list, Value own) {
   Value loaded = code.create<LLVM::LoadOp>(type, atWeights(list, own), getAlignment(plan, getArithmetic()));
   if (plan.sharedRows == 1)
     return {loaded};
-  Numbers weights;
+  Numbers ofShared;
   for (int64_t i = 0; i < plan.sharedRows; ++i)
-    weights.push_back(code.create<LLVM::ExtractElementOp>(loaded, code.constant(i)));
-  return weights;
+    ofShared.push_back(code.create<LLVM::ExtractElementOp>(loaded, code.constant(i)));
+  return ofShared;
 }
 
 AttentionWarp::Numbers AttentionWarp::addWeighted(Numbers sums, int64_t list, Value begin, Value end, unsigned operand,
                                                   function_ref<Value(Value)> locate, bool skipsAbsent) {
   auto addRow = [&](Value own, ValueRange carried) {
-    Numbers weights = loadWeights(list, own), columns = loadColumns(operand, locate(own)), next;
+    Numbers ofRow = loadWeights(list, own), columns = loadColumns(operand, locate(own)), next;
     for (auto [i, sum] : llvm::enumerate(carried)) {
-      Value weight = weights[i / plan.columns], added = code.fma(weight, columns[i % plan.columns], sum);
+      Value weight = ofRow[i / plan.columns], added = code.fma(weight, columns[i % plan.columns], sum);
       if (skipsAbsent)
         added = code.select(code.isEqual(code.bits(weight), code.bits(constantFloat(-0.0))), sum, added);
       next.push_back(added);

@@ -26,12 +26,13 @@ struct WarpQuery {
 /// Some queries of one head of keys, which a warp shares.
 struct QueryUnit {
   attention::KeyHead head;
-  /// Rows of the head, as AttentionPlaces numbers them; those past the last one stand for it.
+  /// Rows of the head, as AttentionPlaces numbers them. Those past the last one stand for it, and are not in `count`.
   Value firstRow, count;
-  /// Keys that one of the queries may see, of which the last one is there.
+  /// Keys that one of the block's queries may see, of which the last one is there.
   attention::KeyRange seen;
   Value lastKey;
-  SmallVector<WarpQuery> queries;
+  /// The place of the first row.
+  attention::QueryPlace first;
 };
 
 /// Emits into a function of a GPU, at the place of `code`. Rows and columns of a plan stand in lists: element
@@ -48,16 +49,22 @@ public:
   attention::ScoreArithmetic numbers;
   /// The thread's number in its warp (i64).
   Value lane;
+  /// Rows of the block that come before those of the warp (i64).
+  Value rowsBefore;
 
-  /// Units that this warp runs, of `count` (i64).
+  /// Units that this block runs, of `count` (i64).
   void forUnits(Value count, function_ref<void(Value unit)> body);
   /// A thread's row number `own`, of rows that begin at `first`.
   Value getOwn(Value first, int64_t own) { return code.add(first, code.add(lane, own * kOwnStep)); }
 
-  /// Units of queries of all heads, with so many shared rows each (i64).
-  static Value countQueryUnits(Code &code, const attention::AttentionShape &shape, int64_t sharedRows);
+  /// Units of queries of all heads, with so many rows each (i64).
+  static Value countQueryUnits(Code &code, const attention::AttentionShape &shape, int64_t blockRows);
   QueryUnit makeQueryUnit(Value number);
+  /// The row that has this number (i64) among those of the warp.
+  Value getRow(const QueryUnit &unit, Value number);
   WarpQuery makeQuery(const attention::QueryPlace &place);
+  /// Those of a unit. They are computed where this is called, so that they take no registers in between.
+  SmallVector<WarpQuery> makeQueries(const QueryUnit &unit);
   /// Key number `own` of the thread in the chunk that begins at `first`, for each of its own.
   SmallVector<Value> getKeys(Value first);
   /// One number in the arithmetic type, and back.
@@ -72,8 +79,17 @@ public:
   void storeMean(Value mean, const attention::KeyHead &head, Value row);
   Value loadMean(const attention::KeyHead &head, const attention::QueryPlace &place);
 
-  /// The products of shared rows and own rows of two operands, which begin at these pointers: chains along the head.
-  Numbers multiply(unsigned sharedOperand, ArrayRef<Value> shared, unsigned ownOperand, ArrayRef<Value> own);
+  /// Rows of an operand, and where the one with a number (i64) begins.
+  struct Rows {
+    unsigned operand;
+    function_ref<Value(Value number)> locate;
+    /// The same where all of them are there (i1), which takes less time; null without such a form.
+    function_ref<Value(Value number)> locateEach = {};
+    Value areThere = {};
+  };
+  /// The products of shared rows of the warp and own rows of all threads of the block: chains along the head. All warps
+  /// of the block come here, and may store weights afterwards.
+  Numbers multiply(const Rows &sharedRows, const Rows &ownRows);
   /// Those of a unit's queries and the keys of the chunk that begins at `first`.
   Numbers multiplyChunk(const QueryUnit &unit, Value first, unsigned ofQueries, unsigned ofKeys);
   /// The score of a product. `slope`: as ScoreArithmetic::scale has it. `lastKey`: one that is there, as masks are not
@@ -86,10 +102,10 @@ public:
   /// Which of the 8 keys from `first` on, a multiple of 8, dropout keeps: bits of an i32.
   Value drawCall(const WarpQuery &query, Value first);
 
-  /// Shared memory of list `list`: the weights of own row number `own` (i64, of all threads) for all shared rows.
-  void storeWeights(int64_t list, Value own, ArrayRef<Value> weights);
+  /// In shared memory, list `list`: the weights of own row number `own` (i64, of all threads) for all shared rows.
+  void storeWeights(int64_t list, Value own, ArrayRef<Value> ofShared);
   /// All of the thread's own rows: number i · n + j is that of shared row i and own row j of n.
-  void storeWeights(int64_t list, ArrayRef<Value> weights);
+  void storeWeights(int64_t list, ArrayRef<Value> all);
   Numbers loadWeights(int64_t list, Value own);
   /// Adds the columns of rows, each times its weight for each shared row, to `sums`: those from `begin` up to `end`
   /// (i64), ascending. `locate`: where a row begins. `skipsAbsent`: those of weight -0 are left out.
@@ -103,12 +119,21 @@ public:
   static constexpr int64_t kOwnStep = 32;
 
 private:
+  /// What a block keeps in shared memory: rows of columns, and then weights in the same place.
+  void allocate(func::FuncOp function, int64_t weights);
+  int64_t getRowStride() const;
+  Value atTerm(Value rows, Value row, Value term);
+  void copyTerms(const Rows &rows, Value number, Value first, Value term, Value target);
+  void copyRows(const Rows &sharedRows, const Rows &ownRows, Value first);
+  SmallVector<Numbers> loadTerms(Value rows, ArrayRef<Value> numbers, Value term);
   Value atWeights(int64_t list, Value own);
   Value getColumn(int64_t column);
   Value atMean(const attention::KeyHead &head, Value row);
 
-  /// The warp's number in its block (i64), and its weights.
-  Value warp, shared;
+  /// The numbers of the thread and of the warp in their block (i64).
+  Value thread, warp;
+  /// In shared memory: the weights and the shared rows of the warp, and the own rows of the block.
+  Value weights, shared, own;
 };
 
 } // namespace mlir::resid::cuda

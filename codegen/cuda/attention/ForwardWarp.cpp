@@ -4,8 +4,6 @@
 
 #include "codegen/cuda/attention/ForwardWarp.h"
 
-#include "codegen/cuda/rows/Shuffles.h"
-
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cuda;
@@ -26,7 +24,7 @@ static SmallVector<Value> concatenate(ArrayRef<Value> a, ArrayRef<Value> b, Arra
 
 void ForwardWarp::emit() {
   size_t rows = plan.sharedRows, columns = plan.columns;
-  warp.forUnits(AttentionWarp::countQueryUnits(code, warp.shape, plan.sharedRows), [&](Value number) {
+  warp.forUnits(AttentionWarp::countQueryUnits(code, warp.shape, plan.getBlockRows()), [&](Value number) {
     QueryUnit unit = warp.makeQueryUnit(number);
     Value none = warp.constantFloat(-kInfinity), zero = warp.constantFloat(0.0);
     auto split = [&](ValueRange all) {
@@ -39,8 +37,9 @@ void ForwardWarp::emit() {
                                      return concatenate(joined.maxima, joined.totals, joined.sums);
                                    });
     States states = split(last);
+    SmallVector<WarpQuery> queries = warp.makeQueries(unit);
     for (int64_t i = 0; i < plan.sharedRows; ++i)
-      code.choose(code.isAtMost(code.constant(i + 1), unit.count), [&] { finish(unit, i, states); });
+      code.choose(code.isAtMost(code.constant(i + 1), unit.count), [&] { finish(queries[i], i, states); });
   });
 }
 
@@ -61,9 +60,9 @@ ForwardWarp::States ForwardWarp::join(const States &states, const States &chunk)
   return joined;
 }
 
-void ForwardWarp::finish(const QueryUnit &unit, int64_t row, const States &states) {
+void ForwardWarp::finish(const WarpQuery &query, int64_t row, const States &states) {
   unsigned result = warp.shape.getResult();
-  const QueryPlace &place = unit.queries[row].place;
+  const QueryPlace &place = query.place;
   ScoreArithmetic::State state{states.maxima[row], states.totals[row], {}, {}};
   Value isEmpty = code.isEqual(state.max, -kInfinity);
   if (warp.shape.hasSink) {
@@ -101,7 +100,7 @@ ForwardWarp::States ForwardWarp::emitChunk(const QueryUnit &unit, Value first) {
 void ForwardWarp::emitWeights(const QueryUnit &unit, Value first, States &chunk) {
   Numbers products = warp.multiplyChunk(unit, first, AttentionShape::kQ, AttentionShape::kK), factors;
   SmallVector<Value> keys = warp.getKeys(first);
-  for (auto [i, query] : llvm::enumerate(unit.queries)) {
+  for (auto [i, query] : llvm::enumerate(warp.makeQueries(unit))) {
     Numbers scores, weights, kept = warp.shape.threshold == 0 ? Numbers() : warp.drawKept(query, first);
     for (auto [j, key] : llvm::enumerate(keys))
       scores.push_back(warp.makeScore(query, products[i * plan.ownRows + j], key, unit.lastKey));

@@ -28,7 +28,7 @@ private:
   States emitChunk(const QueryUnit &unit, Value first);
   void emitWeights(const QueryUnit &unit, Value first, States &chunk);
   Numbers emitValues(const QueryUnit &unit, Value first);
-  void finish(const QueryUnit &unit, int64_t row, const States &states);
+  void finish(const WarpQuery &query, int64_t row, const States &states);
 
   AttentionWarp warp;
   Code &code;

@@ -18,37 +18,36 @@ KeyGradients::KeyGradients(Code &code, kernels::KernelBody &body)
 
 //===------------------------------------------- units ------------------------------------------------------------===//
 
-Value KeyGradients::countUnits(Code &code, const AttentionShape &shape, int64_t sharedKeys) {
+Value KeyGradients::countUnits(Code &code, const AttentionShape &shape, int64_t blockKeys) {
   Value heads = code.multiply(shape.batches.value, shape.keyHeads.value);
-  return code.multiply(heads, code.ceilDivide(shape.keys.value, code.constant(sharedKeys)));
+  return code.multiply(heads, code.ceilDivide(shape.keys.value, code.constant(blockKeys)));
 }
 
 KeyGradients::Unit KeyGradients::makeUnit(Value number) {
   Unit unit;
-  Value all = warp.shape.keys.value, blocks = code.ceilDivide(all, code.constant(plan.sharedRows));
+  Value all = warp.shape.keys.value, blocks = code.ceilDivide(all, code.constant(plan.getBlockRows()));
   Value head = code.divide(number, blocks), keyHeads = warp.shape.keyHeads.value;
   unit.head = {code.divide(head, keyHeads), code.remainder(head, keyHeads)};
-  unit.first = code.multiply(code.remainder(number, blocks), plan.sharedRows);
-  unit.count = code.min(plan.sharedRows, code.subtract(all, unit.first));
-  for (int64_t i = 0; i < plan.sharedRows; ++i)
-    unit.keys.push_back(code.add(unit.first, code.min(code.subtract(unit.count, 1), i)));
+  unit.firstOfBlock = code.multiply(code.remainder(number, blocks), plan.getBlockRows());
+  unit.first = code.add(unit.firstOfBlock, warp.rowsBefore);
+  unit.count = code.subtract(all, unit.first);
   return unit;
 }
 
-/// The queries that may see one of the keys.
+/// The queries that may see one of the block's keys.
 KeyRange KeyGradients::findQueries(const Unit &unit) {
   SeenKeys seen = warp.shape.getSeenKeys();
   KeyRange queries{code.constant(0), warp.shape.queries.value};
   if (seen.end)
-    queries.first = code.max(queries.first, code.subtract(unit.first, *seen.end - 1));
+    queries.first = code.max(queries.first, code.subtract(unit.firstOfBlock, *seen.end - 1));
   if (seen.first)
-    queries.end = code.min(queries.end, code.add(unit.first, plan.sharedRows - *seen.first));
+    queries.end = code.min(queries.end, code.add(unit.firstOfBlock, plan.getBlockRows() - *seen.first));
   return queries;
 }
 
 void KeyGradients::emit() {
   int64_t columns = plan.sharedRows * plan.columns;
-  warp.forUnits(countUnits(code, warp.shape, plan.sharedRows), [&](Value number) {
+  warp.forUnits(countUnits(code, warp.shape, plan.getBlockRows()), [&](Value number) {
     Unit unit = makeUnit(number);
     KeyRange seeing = findQueries(unit);
     Value group = warp.shape.group.value, firstHead = code.multiply(unit.head.number, group);
@@ -72,29 +71,42 @@ void KeyGradients::emit() {
 
 void KeyGradients::finish(const Unit &unit, int64_t key, unsigned operand, ArrayRef<Value> sums) {
   Numbers columns = llvm::map_to_vector(sums, [&](Value sum) { return code.add(sum, 0.0); });
-  warp.storeColumns(columns, operand, warp.advance(warp.atHead(operand, unit.head), operand, kKey, unit.keys[key]));
+  warp.storeColumns(columns, operand,
+                    warp.advance(warp.atHead(operand, unit.head), operand, kKey, code.add(unit.first, key)));
 }
 
 //===------------------------------------------- some queries -----------------------------------------------------===//
 
-SmallVector<Value> KeyGradients::locateKeys(const Unit &unit, unsigned operand) {
-  Value head = warp.atHead(operand, unit.head);
-  return llvm::map_to_vector(unit.keys, [&](Value key) { return warp.advance(head, operand, kKey, key); });
+/// The warp's keys of one operand times queries of another one.
+KeyGradients::Numbers KeyGradients::multiply(const Unit &unit, unsigned ofKeys, const Queries &queries,
+                                             unsigned ofQueries) {
+  Value head = warp.atHead(ofKeys, unit.head), last = code.subtract(warp.shape.keys.value, 1);
+  auto locateKey = [&](Value number) {
+    return warp.advance(head, ofKeys, kKey, code.min(code.add(unit.first, number), last));
+  };
+  auto locateLast = [&](Value number) { return warp.atPlace(ofQueries, getPlace(unit, queries, number)); };
+  auto locateQuery = [&](Value number) {
+    return warp.atPlace(ofQueries, {unit.head.batch, queries.head, code.add(queries.first, number)});
+  };
+  Value areThere = code.isAtMost(code.add(queries.first, plan.ownRows * kWarpThreads), queries.end);
+  return warp.multiply({ofKeys, locateKey}, {ofQueries, locateLast, locateQuery, areThere});
 }
 
-SmallVector<Value> KeyGradients::locateQueries(ArrayRef<WarpQuery> queries, unsigned operand) {
-  return llvm::map_to_vector(queries, [&](const WarpQuery &query) { return warp.atPlace(operand, query.place); });
+/// The query with this number of those from the first one on, or the last one.
+QueryPlace KeyGradients::getPlace(const Unit &unit, const Queries &queries, Value number) {
+  Value query = code.min(code.add(queries.first, number), code.subtract(queries.end, 1));
+  return {unit.head.batch, queries.head, query};
 }
 
 /// Leaves what the thread's queries give to keys and values in shared memory.
-void KeyGradients::makeWeights(const Unit &unit, ArrayRef<WarpQuery> queries) {
+void KeyGradients::makeWeights(const Unit &unit, const Queries &queries) {
   constexpr unsigned q = AttentionShape::kQ, k = AttentionShape::kK, v = AttentionShape::kV;
   unsigned dy = warp.shape.getDy(), max = warp.shape.getMax(), sum = warp.shape.getSum();
-  Numbers products = warp.multiply(k, locateKeys(unit, k), q, locateQueries(queries, q));
-  Numbers gradients = warp.multiply(v, locateKeys(unit, v), dy, locateQueries(queries, dy));
+  Numbers products = multiply(unit, k, queries, q), gradients = multiply(unit, v, queries, dy);
   Value lastKey = code.subtract(warp.shape.keys.value, 1);
   Numbers ofKeys(products.size()), ofValues(products.size());
-  for (auto [j, query] : llvm::enumerate(queries)) {
+  for (int64_t j = 0; j < plan.ownRows; ++j) {
+    WarpQuery query = warp.makeQuery(getPlace(unit, queries, warp.getOwn(code.constant(0), j)));
     Value largest = warp.load(max, warp.atPlace(max, query.place)), kept;
     Value total = warp.load(sum, warp.atPlace(sum, query.place)), mean = warp.loadMean(unit.head, query.place);
     if (warp.shape.threshold != 0) {
@@ -120,16 +132,14 @@ void KeyGradients::makeWeights(const Unit &unit, ArrayRef<WarpQuery> queries) {
 }
 
 KeyGradients::Numbers KeyGradients::addQueries(const Unit &unit, const Queries &queries, Numbers sums) {
-  SmallVector<WarpQuery> own;
-  auto getPlace = [&](Value query) { return QueryPlace{unit.head.batch, queries.head, query}; };
-  for (int64_t j = 0; j < plan.ownRows; ++j)
-    own.push_back(warp.makeQuery(getPlace(code.min(warp.getOwn(queries.first, j), code.subtract(queries.end, 1)))));
-  makeWeights(unit, own);
+  makeWeights(unit, queries);
   warp.synchronize();
   Value none = code.constant(0);
   Value count = code.min(plan.ownRows * kWarpThreads, code.subtract(queries.end, queries.first));
   auto addTo = [&](ArrayRef<Value> before, int64_t list, unsigned operand) {
-    auto locate = [&](Value query) { return warp.atPlace(operand, getPlace(code.add(queries.first, query))); };
+    auto locate = [&](Value query) {
+      return warp.atPlace(operand, {unit.head.batch, queries.head, code.add(queries.first, query)});
+    };
     return warp.addWeighted(llvm::to_vector(before), list, none, count, operand, locate);
   };
   auto half = ArrayRef(sums).take_front(sums.size() / 2);

@@ -17,16 +17,15 @@ public:
 
   /// Everything that the warp does.
   void emit();
-  /// Units of all heads, with so many shared keys each (i64).
-  static Value countUnits(Code &code, const attention::AttentionShape &shape, int64_t sharedKeys);
+  /// Units of all heads, with so many keys each (i64).
+  static Value countUnits(Code &code, const attention::AttentionShape &shape, int64_t blockKeys);
 
 private:
   using Numbers = AttentionWarp::Numbers;
-  /// Keys of a head, from `first` on; those past the last one stand for it.
+  /// Keys of a head: those of the block, and of them the warp's, from `first` on. There are `count` or more.
   struct Unit {
     attention::KeyHead head;
-    Value first, count;
-    SmallVector<Value> keys;
+    Value firstOfBlock, first, count;
   };
   /// Queries of head `head` of q: those from `first` on of those before `end`.
   struct Queries {
@@ -35,9 +34,9 @@ private:
 
   Unit makeUnit(Value number);
   attention::KeyRange findQueries(const Unit &unit);
-  SmallVector<Value> locateKeys(const Unit &unit, unsigned operand);
-  SmallVector<Value> locateQueries(ArrayRef<WarpQuery> queries, unsigned operand);
-  void makeWeights(const Unit &unit, ArrayRef<WarpQuery> queries);
+  attention::QueryPlace getPlace(const Unit &unit, const Queries &queries, Value number);
+  Numbers multiply(const Unit &unit, unsigned ofKeys, const Queries &queries, unsigned ofQueries);
+  void makeWeights(const Unit &unit, const Queries &queries);
   Numbers addQueries(const Unit &unit, const Queries &queries, Numbers sums);
   void finish(const Unit &unit, int64_t key, unsigned operand, ArrayRef<Value> sums);
 

@@ -14,9 +14,9 @@ QueryGradients::QueryGradients(Code &code, kernels::KernelBody &body)
       plan(warp.plan) {}
 
 void QueryGradients::emit() {
-  warp.forUnits(AttentionWarp::countQueryUnits(code, warp.shape, plan.sharedRows), [&](Value number) {
+  warp.forUnits(AttentionWarp::countQueryUnits(code, warp.shape, plan.getBlockRows()), [&](Value number) {
     QueryUnit unit = warp.makeQueryUnit(number);
-    Statistics statistics = loadStatistics(unit);
+    Statistics statistics = loadStatistics(warp.makeQueries(unit));
     auto forChunks = [&](int64_t count, function_ref<Numbers(Value first, Numbers sums)> add) {
       Numbers zeros(count, warp.constantFloat(0.0));
       return code.rolledLoop(warp.getFirstChunk(unit.seen), unit.seen.end, kChunkKeys, zeros,
@@ -27,16 +27,19 @@ void QueryGradients::emit() {
     Numbers sums = forChunks(plan.sharedRows * plan.columns, [&](Value first, Numbers sums) {
       return addChunk(unit, statistics, means, first, std::move(sums));
     });
+    SmallVector<WarpQuery> queries = warp.makeQueries(unit);
+    statistics = loadStatistics(queries);
     for (int64_t i = 0; i < plan.sharedRows; ++i)
-      code.choose(code.isAtMost(code.constant(i + 1), unit.count),
-                  [&] { finish(unit, i, statistics, means[i], ArrayRef(sums).slice(i * plan.columns, plan.columns)); });
+      code.choose(code.isAtMost(code.constant(i + 1), unit.count), [&] {
+        finish(unit, queries[i], i, statistics, means[i], ArrayRef(sums).slice(i * plan.columns, plan.columns));
+      });
   });
 }
 
-QueryGradients::Statistics QueryGradients::loadStatistics(const QueryUnit &unit) {
+QueryGradients::Statistics QueryGradients::loadStatistics(ArrayRef<WarpQuery> queries) {
   Statistics statistics;
   unsigned max = warp.shape.getMax(), sum = warp.shape.getSum();
-  for (const WarpQuery &query : unit.queries) {
+  for (const WarpQuery &query : queries) {
     statistics.max.push_back(warp.load(max, warp.atPlace(max, query.place)));
     statistics.sum.push_back(warp.load(sum, warp.atPlace(sum, query.place)));
   }
@@ -47,7 +50,7 @@ QueryGradients::Weights QueryGradients::makeWeights(const QueryUnit &unit, const
   Numbers products = warp.multiplyChunk(unit, first, AttentionShape::kQ, AttentionShape::kK);
   Numbers gradients = warp.multiplyChunk(unit, first, warp.shape.getDy(), AttentionShape::kV);
   Weights made;
-  for (auto [i, query] : llvm::enumerate(unit.queries)) {
+  for (auto [i, query] : llvm::enumerate(warp.makeQueries(unit))) {
     Numbers kept = warp.shape.threshold == 0 ? Numbers() : warp.drawKept(query, first);
     for (auto [j, key] : llvm::enumerate(warp.getKeys(first))) {
       size_t pair = i * plan.ownRows + j;
@@ -87,9 +90,9 @@ QueryGradients::Numbers QueryGradients::addChunk(const QueryUnit &unit, const St
   return sums;
 }
 
-void QueryGradients::finish(const QueryUnit &unit, int64_t row, const Statistics &statistics, Value mean,
-                            ArrayRef<Value> sums) {
-  const QueryPlace &place = unit.queries[row].place;
+void QueryGradients::finish(const QueryUnit &unit, const WarpQuery &query, int64_t row, const Statistics &statistics,
+                            Value mean, ArrayRef<Value> sums) {
+  const QueryPlace &place = query.place;
   Numbers columns = llvm::map_to_vector(sums, [&](Value sum) { return code.add(sum, 0.0); });
   warp.storeColumns(columns, warp.shape.getDq(), warp.atPlace(warp.shape.getDq(), place));
   code.choose(code.isEqual(warp.lane, 0), [&] {

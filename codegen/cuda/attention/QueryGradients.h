@@ -30,12 +30,13 @@ private:
     Numbers weights, gradients, slopes;
   };
 
-  Statistics loadStatistics(const QueryUnit &unit);
+  Statistics loadStatistics(ArrayRef<WarpQuery> queries);
   Weights makeWeights(const QueryUnit &unit, const Statistics &statistics, Value first);
   Numbers addTerms(const QueryUnit &unit, const Statistics &statistics, Value first, Numbers means);
   Numbers addChunk(const QueryUnit &unit, const Statistics &statistics, ArrayRef<Value> means, Value first,
                    Numbers sums);
-  void finish(const QueryUnit &unit, int64_t row, const Statistics &statistics, Value mean, ArrayRef<Value> sums);
+  void finish(const QueryUnit &unit, const WarpQuery &query, int64_t row, const Statistics &statistics, Value mean,
+              ArrayRef<Value> sums);
 
   AttentionWarp warp;
   Code &code;
