@@ -49,13 +49,26 @@ static void describeRegisters(kernels::PlanDescription &description, ArrayRef<Re
   description.decisions.push_back(describe("kept_registers", plan.keptRegisters, "registers per thread for them"));
 }
 
-/// The tiles that launches of a product choose from, or the form that takes any product.
+/// A copy before the kernel whose tensors are contiguous buffers.
+static contraction::KernelOp copyToBuffers(contraction::KernelOp kernel) {
+  OpBuilder builder(kernel);
+  IRMapping buffers;
+  for (Value operand : kernel->getOperands())
+    if (auto type = dyn_cast<RankedTensorType>(operand.getType())) {
+      auto buffer = MemRefType::get(type.getShape(), type.getElementType());
+      buffers.map(operand, UnrealizedConversionCastOp::create(builder, kernel.getLoc(), buffer, operand).getResult(0));
+    }
+  return cast<contraction::KernelOp>(builder.clone(*kernel, buffers));
+}
+
+/// The tiles that launches of a product choose from, or the form that takes any product. Reports come before buffers.
 static kernels::PlanDecision describeProduct(contraction::KernelOp kernel) {
   kernels::PlanDecision any{"emitter", "products", "products emitter: up to eight elements a thread, read from memory"};
-  // What reads sizes is needed for the question alone.
+  // The copy, and what reads sizes, are needed for the question alone.
   Operation *before = kernel->getPrevNode();
-  OpBuilder builder(kernel);
-  FailureOr<contraction::KernelLoops> loops = contraction::KernelLoops::create(builder, kernel);
+  contraction::KernelOp copy = copyToBuffers(kernel);
+  OpBuilder builder(copy);
+  FailureOr<contraction::KernelLoops> loops = contraction::KernelLoops::create(builder, copy);
   SmallVector<ProductTile, 4> tiles;
   if (succeeded(loops))
     tiles = ProductTile::choose(*loops);
@@ -63,12 +76,16 @@ static kernels::PlanDecision describeProduct(contraction::KernelOp kernel) {
     kernel->getPrevNode()->erase();
   if (tiles.empty())
     return any;
-  auto describeTile = [](const ProductTile &tile) {
-    return std::to_string(tile.rows) + "x" + std::to_string(tile.columns);
+  int64_t elementBytes = Type(loops->arithmetic).getIntOrFloatBitWidth() / 8;
+  auto describeTile = [&](const ProductTile &tile) {
+    std::string registers =
+        tile.registers ? ", at most " + std::to_string(tile.registers) + " registers per thread" : "";
+    return std::to_string(tile.rows) + "x" + std::to_string(tile.columns) + " (" +
+           std::to_string(tile.countShared() * elementBytes) + " bytes of shared memory" + registers + ")";
   };
   return {"emitter", "tiles",
           "tiles emitter: tiles of " + llvm::join(llvm::map_range(tiles, describeTile), " or ") +
-              ", by the size of the result"};
+              (tiles.size() > 1 ? ", by the size of the result" : "")};
 }
 
 /// Of a kernel of any kind. What a GPU does not run is refused later, so that nothing is said of it.

@@ -9,13 +9,12 @@ using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 using namespace mlir::resid::contraction;
 
-/// Two blocks of large tiles fit on a processor of sm_80, sm_90 and sm_100, which 128 registers bound. Weights that a
-/// few rows read come as fast as memory is where some 32 KB are on their way to each processor.
-static constexpr ProductTile kThin = {8, 32, 64, 4, 1, 4, 0}, kThinNarrow = {8, 32, 64, 4, 1, 8, 0},
-                             kLarge = {128, 128, 8, 8, 8, 1, 128}, kSmall = {64, 64, 16, 4, 4, 2, 0},
-                             kTiny = {32, 32, 32, 2, 2, 2, 0};
-/// Of f64, whose numbers take twice the room.
-static constexpr ProductTile kThinDouble = {8, 32, 32, 4, 1, 4, 0}, kSmallDouble = {64, 64, 16, 4, 4, 1, 0};
+/// Two blocks of 128 registers fit on a processor of sm_80, sm_90 and sm_100. Of weights that few rows read, some 32 KB
+/// are on their way.
+static constexpr ProductTile kThin = {8, 32, 64, 4, 1, 4, 128}, kLarge = {128, 128, 8, 8, 8, 1, 128},
+                             kSmall = {64, 64, 16, 4, 4, 1, 0}, kTiny = {32, 32, 32, 2, 2, 2, 128};
+/// Of f64, whose numbers take twice the room. Without a bound, ptxas spills some to make room for a third block.
+static constexpr ProductTile kThinDouble = {8, 32, 32, 4, 1, 4, 128}, kSmallDouble = {64, 64, 16, 4, 4, 1, 128};
 /// Small tiles are taken where nearly each processor of a device has one, and large ones where each has two: Ampere,
 /// Hopper and Blackwell have 108 to 148.
 static constexpr int64_t kFewestSmall = 96, kFewestLarge = 256;
@@ -26,8 +25,7 @@ int64_t ProductTile::getFewest() const { return isLarge() ? kFewestLarge : kFewe
 static SmallVector<ProductTile, 4> listTiles(const KernelLoops &loops) {
   if (loops.arithmetic.isF64())
     return {kThinDouble, kSmallDouble, kTiny};
-  Type weight = loops.operands[KernelLoops::kB].elementType;
-  return {weight.getIntOrFloatBitWidth() < 32 ? kThinNarrow : kThin, kLarge, kSmall, kTiny};
+  return {kThin, kLarge, kSmall, kTiny};
 }
 
 /// How many tiles a result has whose sizes are known; else nothing.
@@ -71,6 +69,11 @@ SmallVector<ProductTile, 4> ProductTile::choose(const KernelLoops &loops) {
   }
   tiles.push_back(all.back());
   return tiles;
+}
+
+int64_t ProductTile::countShared() const {
+  int64_t stages = 2 * terms * (rows + columns + 2 * kPadding);
+  return isThin() ? stages : std::max(stages, getSliceRows() * (columns + kPadding));
 }
 
 Value ProductTile::count(Code &code, const KernelLoops &loops) const {

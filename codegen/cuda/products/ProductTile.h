@@ -29,6 +29,8 @@ struct ProductTile {
   static SmallVector<ProductTile, 4> choose(const contraction::KernelLoops &loops);
   /// Elements of a thread that are neighbours along a loop.
   int64_t getGroup() const { return std::min<int64_t>(threadRows, 4); }
+  /// Rows of sums that are started or finished at a time, which are no thin tile's.
+  int64_t getSliceRows() const { return 16 * getGroup(); }
   /// Whether a result of this size suits the tile (i1): few rows, or enough tiles for all processors of a device.
   Value takes(Code &code, const contraction::KernelLoops &loops) const;
   /// How many tiles the result has, of all batches (i64).
@@ -36,6 +38,13 @@ struct ProductTile {
 
   /// Of few rows.
   bool isThin() const { return threadColumns == 1; }
+  /// Elements of shared memory: two stages of terms, or a slice of sums in their place.
+  int64_t countShared() const;
+
+  /// Elements after each term in shared memory, so that threads which store neighbouring terms meet in fewer of its
+  /// banks.
+  static constexpr int64_t kPadding = 4;
+
   /// Of 64 numbers a thread. A result that is smaller than half of such a tile has none of them, so there are fewer
   /// than a grid may have blocks.
   bool isLarge() const { return threadRows == 8; }

@@ -2,6 +2,7 @@
 
 #include "codegen/cuda/products/TileEmitter.h"
 
+#include "codegen/cuda/rows/OpaqueValues.h"
 #include "codegen/cuda/rows/Shuffles.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -13,20 +14,17 @@ using namespace mlir::resid::contraction;
 static constexpr int64_t kVectorBytes = 16;
 /// Of a term in the code of a stage, where several stages stand one after the other: all is to fit into a cache.
 static constexpr int64_t kCopies = 16;
-/// Between terms in shared memory, so that threads which store neighbouring terms meet in fewer of its banks.
-static constexpr int64_t kPadding = 4;
 
 //===------------------------------------------- places -----------------------------------------------------------===//
 
 TileEmitter::TileEmitter(Code &code, kernels::KernelBody &body, contraction::KernelOp kernel, const ProductTile &tile)
     : product(code, body, kernel), code(code), loops(product.loops), tile(tile) {
-  findThread(getNumber<NVVM::ThreadIdXOp>(code));
   a = makeFactor(KernelLoops::kA, tile.rows, /*begin=*/0);
   b = makeFactor(KernelLoops::kB, tile.columns, a.pitch * tile.terms);
+  findThread(getNumber<NVVM::ThreadIdXOp>(code));
   stageSize = (a.pitch + b.pitch) * tile.terms;
   vectorSize = std::min<int64_t>(tile.getGroup(), kVectorBytes * 8 / Type(loops.arithmetic).getIntOrFloatBitWidth());
-  int64_t sliceSize = tile.isThin() ? 0 : getSliceRows() * b.pitch;
-  shared.emplace(code, body, loops.arithmetic, std::max(2 * stageSize, sliceSize));
+  shared.emplace(code, body, loops.arithmetic, tile.countShared());
 }
 
 /// A number of the thread as i64, which LLVM does not know to be what it has read before.
@@ -39,6 +37,8 @@ Value TileEmitter::readAnew(StringRef name) {
 
 void TileEmitter::findThread(Value number) {
   thread = number;
+  placeFactor(a);
+  placeFactor(b);
   if (tile.isThin()) {
     threadRow = code.multiply(code.divide(thread, tile.columns), tile.threadRows);
     threadColumn = code.remainder(thread, tile.columns);
@@ -65,16 +65,21 @@ void TileEmitter::findTile(Value number) {
 }
 
 TileEmitter::Factor TileEmitter::makeFactor(unsigned operand, int64_t size, int64_t begin) {
-  Factor factor{operand, size, size + kPadding, begin, /*isAlongTerms=*/false, /*count=*/0, /*step=*/0, {}, {}};
+  Factor factor{operand, size, size + ProductTile::kPadding, begin, /*isAlongTerms=*/false, /*count=*/0, /*step=*/0,
+                {},      {}};
   bool isPacked = operand == KernelLoops::kB && loops.isPacked;
   factor.isAlongTerms = !isPacked && loops.contracted.front().strides[operand].is(1);
   factor.count = size * tile.terms / ProductTile::kThreads;
-  int64_t neighbours = factor.isAlongTerms ? tile.terms : size;
-  factor.step = ProductTile::kThreads / neighbours;
+  factor.step = ProductTile::kThreads / getNeighbours(factor);
+  return factor;
+}
+
+/// Finds the first element that the thread brings.
+void TileEmitter::placeFactor(Factor &factor) {
+  int64_t neighbours = getNeighbours(factor);
   Value along = code.remainder(thread, neighbours), across = code.divide(thread, neighbours);
   factor.place = factor.isAlongTerms ? across : along;
   factor.term = factor.isAlongTerms ? along : across;
-  return factor;
 }
 
 std::pair<Value, Value> TileEmitter::getElement(const Factor &factor, int64_t number) {
@@ -133,10 +138,20 @@ Value TileEmitter::getOffset(const Factor &factor, Value first, int64_t number) 
   return code.add(start, code.multiply(stride, distance));
 }
 
+/// How many places there are from a thread's own on, at most those of a tile (i32). In large tiles, each stage compares
+/// it anew: LLVM would keep all answers in registers from before the stages on, where sums leave no room for them.
+Value TileEmitter::countPlacesLeft(const Factor &factor) {
+  Value place = code.add(getFirst(factor), factor.place);
+  Value left = code.min(code.subtract(getOther(factor).size.value, place), factor.size);
+  left = code.castInteger(left, code.getI32Type());
+  return tile.isLarge() ? makeOpaque(code, left) : left;
+}
+
 SmallVector<Value> TileEmitter::bring(const Factor &factor, Value first, bool isRest) {
   const kernels::Extent &size = getOther(factor).size;
   bool isWhole = size.isKnown() && size.known % factor.size == 0 && !isRest;
   Type type = loops.operands[factor.operand].elementType;
+  Value placesLeft = isWhole ? Value() : countPlacesLeft(factor);
   SmallVector<Value> elements;
   for (int64_t number = 0; number < factor.count; ++number) {
     auto load = [&]() -> SmallVector<Value> {
@@ -147,11 +162,12 @@ SmallVector<Value> TileEmitter::bring(const Factor &factor, Value first, bool is
       elements.push_back(load().front());
       continue;
     }
-    auto [place, term] = getElement(factor, number);
-    Value isThere = code.compare(arith::CmpIPredicate::slt, code.add(getFirst(factor), place), size.value);
+    int64_t distance = factor.isAlongTerms ? number * factor.step : 0;
+    Value isThere = code.compare(arith::CmpIPredicate::sgt, placesLeft, distance);
     if (isRest)
-      isThere = code.both(
-          isThere, code.compare(arith::CmpIPredicate::slt, code.add(first, term), loops.contracted.front().size.value));
+      isThere =
+          code.both(isThere, code.compare(arith::CmpIPredicate::slt, code.add(first, getElement(factor, number).second),
+                                          loops.contracted.front().size.value));
     elements.push_back(code.choose(isThere, type, load, leaveOut).front());
   }
   return elements;
@@ -282,7 +298,7 @@ Value TileEmitter::getSliceSlot(int64_t row, int64_t column) {
 }
 
 void TileEmitter::forSlice(int64_t slice, function_ref<void(const ElementPlace &place, Value slot)> body) {
-  code.rolledLoop(thread, getSliceRows() * tile.columns, ProductTile::kThreads, [&](Value number) {
+  code.rolledLoop(thread, tile.getSliceRows() * tile.columns, ProductTile::kThreads, [&](Value number) {
     Value row = code.divide(number, tile.columns), column = code.remainder(number, tile.columns);
     Value slot = code.add(code.multiply(row, b.pitch), column);
     Value ofTile =
@@ -333,6 +349,14 @@ void TileEmitter::finish(ArrayRef<Value> sums) {
   }
 }
 
+/// What is found anew needs no registers while terms are added. So does a block that has one tile alone.
+void TileEmitter::findAnew() {
+  if (!tile.isLarge())
+    return;
+  findThread(readAnew("%tid.x"));
+  findTile(readAnew("%ctaid.x"));
+}
+
 void TileEmitter::emitTile(Value number) {
   findTile(number);
   Sums sums = emitStarts();
@@ -342,13 +366,12 @@ void TileEmitter::emitTile(Value number) {
   auto keepSums = [&] { return sums; };
   sums = code.choose(
       isSome(stages), types, [&] { return emitWholeStages(stages, sums); }, keepSums);
-  sums = code.choose(
-      isSome(left), types, [&] { return emitRest(code.multiply(stages, tile.terms), left, sums); }, keepSums);
-  // What is found anew needs no registers while terms are added. So does a block that has one tile alone.
-  if (tile.isLarge()) {
-    findThread(readAnew("%tid.x"));
-    findTile(readAnew("%ctaid.x"));
-  }
+  auto addRest = [&] {
+    findAnew();
+    return emitRest(code.multiply(stages, tile.terms), left, sums);
+  };
+  sums = code.choose(isSome(left), types, addRest, keepSums);
+  findAnew();
   finish(sums);
 }
 

@@ -36,6 +36,9 @@ private:
   };
 
   Factor makeFactor(unsigned operand, int64_t size, int64_t begin);
+  void placeFactor(Factor &factor);
+  /// Threads that bring neighbours.
+  int64_t getNeighbours(const Factor &factor) const { return factor.isAlongTerms ? tile.terms : factor.size; }
   /// Element `number` of those that a thread brings: its place and its term.
   std::pair<Value, Value> getElement(const Factor &factor, int64_t number);
   /// Where the element is in shared memory, in a stage that begins at `stage`.
@@ -48,6 +51,7 @@ private:
     return factor.operand == contraction::KernelLoops::kA ? firstRow : firstColumn;
   }
   Value getOffset(const Factor &factor, Value first, int64_t number);
+  Value countPlacesLeft(const Factor &factor);
   /// The elements that a thread brings, from term `first` on, and zeros where the tile reaches beyond rows, columns or,
   /// with `isRest`, terms.
   SmallVector<Value> bring(const Factor &factor, Value first, bool isRest);
@@ -61,6 +65,7 @@ private:
   /// What the thread of this number, and the tile, have.
   void findThread(Value number);
   void findTile(Value number);
+  void findAnew();
   Value readAnew(StringRef name);
   void emitTile(Value number);
   Sums emitStarts();
@@ -76,7 +81,6 @@ private:
   int64_t getWarpColumns() const { return 4 * tile.getGroup(); }
   /// Sums go through shared memory where elements are started or finished, so that neighbouring threads have
   /// neighbouring columns: a group of rows of each thread at a time, which are a slice of the tile.
-  int64_t getSliceRows() const { return 2 * getWarpRows(); }
   int64_t getSlices() const { return tile.threadRows / tile.getGroup(); }
   void forSlice(int64_t slice, function_ref<void(const ElementPlace &place, Value slot)> body);
   /// Where `count` sums are that a thread has in row `row` of a slice, from column `column` of its own on.

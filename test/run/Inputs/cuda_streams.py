@@ -3,7 +3,7 @@
 # cuda_streams.py FOLDER: ops on several streams, whole stacks and their gradients, and products of many shapes, run on
 # the GPU's interpreter and on the CPU (resid-run --backend=cuda --check). A result with other bits ends the run.
 # cuda_streams.py FOLDER write: writes the programs of single ops alone. cuda_streams.py FOLDER spills: assembles the
-# stacks with ptxas. A kernel that spills registers, or has a stack, ends the run.
+# stacks, and products whose sizes no tile divides, with ptxas. A kernel that spills registers, or has a stack, ends the run.
 
 import os
 import subprocess
@@ -222,7 +222,11 @@ def ops():
 
 def main():
     os.makedirs(FOLDER, exist_ok=True)
-    if MODE != "spills":
+    if MODE == "spills":
+        for element in ("f32", "bf16", "f16", "f64"):
+            product(9, 4099, 4097, element, element)
+            product(9, 4099, 4097, element, element, transposed=True)
+    else:
         ops()
     if MODE != "write":
         for connection, streams in (("static", 4), ("gated", 2), ("ihc", 3), ("mhc", 4)):
