@@ -109,7 +109,7 @@ LogicalResult cuda::launchKernel(Operation *place, func::FuncOp host, const Laun
   Value most = constantI64(builder, loc, kMostBlocks);
   Value blocks = narrow(arith::MinSIOp::create(builder, loc, launch.blocks, most));
   return callFromHost(place, host, kLaunchName,
-                      {constant(launch.kernel), blocks, narrow(launch.threads), constant(launch.sharedBytes),
+                      {constant(launch.kernel), blocks, narrow(launch.threads), constant(/*sharedBytes=*/0),
                        packArguments(builder, loc, host, launch.arguments)});
 }
 

@@ -26,7 +26,6 @@ struct Launch {
   int64_t kernel;
   /// Blocks, and threads of a block; i64.
   Value blocks, threads;
-  int64_t sharedBytes;
   ArrayRef<Value> arguments;
 };
 

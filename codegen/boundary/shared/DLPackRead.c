@@ -16,65 +16,59 @@ static int32_t dl_pack(resid_status status, int32_t reason, int64_t dimension) {
   return (status & 255) | reason << 8 | (int32_t)dimension << 16;
 }
 
+static int32_t dl_refuse(int64_t *array, resid_status status, int32_t reason, int64_t dimension, int64_t found,
+                         int64_t expected) {
+  array[Found] = found;
+  array[Expected] = expected;
+  return dl_pack(status, reason, dimension);
+}
+
 /// Fills the words of `array` from `tensor` and answers 0. The caller puts in the sizes that are known, and -1 for the
 /// others. `isStrided`: the dimensions before the last need only be evenly apart. Else it answers a packed refusal
 /// (RefusalText.h).
 __attribute__((noinline)) int32_t dl_read(const DLTensor *tensor, uint32_t device, uint32_t type, int32_t rank,
                                           int32_t isStrided, int64_t *array) {
-  resid_status status;
-  int32_t reason;
-  int64_t dimension = 0, found, expected;
   if (!tensor)
     return dl_pack(RESID_BAD_POINTER, NullTensor, 0);
-  status = RESID_UNSUPPORTED, reason = OtherDevice;
-  if ((found = (uint32_t)tensor->device.device_type) != (expected = device))
-    goto refuse;
-  status = RESID_BAD_DTYPE, reason = OtherType;
-  DLDataType own = tensor->dtype;
-  if ((found = own.code | (uint32_t)own.bits << 8 | (uint32_t)own.lanes << 16) != (expected = type))
-    goto refuse;
-  status = RESID_BAD_SHAPE, reason = OtherRank;
-  if ((found = tensor->ndim) != (expected = rank))
-    goto refuse;
+  uint32_t ownDevice = (uint32_t)tensor->device.device_type;
+  uint32_t ownType = tensor->dtype.code | (uint32_t)tensor->dtype.bits << 8 | (uint32_t)tensor->dtype.lanes << 16;
+  if (ownDevice != device)
+    return dl_refuse(array, RESID_UNSUPPORTED, OtherDevice, 0, ownDevice, device);
+  if (ownType != type)
+    return dl_refuse(array, RESID_BAD_DTYPE, OtherType, 0, ownType, type);
+  if (tensor->ndim != rank)
+    return dl_refuse(array, RESID_BAD_SHAPE, OtherRank, 0, tensor->ndim, rank);
   // NULL stays NULL, which the function refuses where there are elements.
   array[First] = tensor->data ? (int64_t)((uint64_t)tensor->data + tensor->byte_offset) : 0;
   if (rank > 0 && !tensor->shape)
     return dl_pack(RESID_BAD_POINTER, NullShape, 0);
   bool isEmpty = false;
-  reason = OtherSize;
-  for (; dimension < rank; ++dimension) {
-    found = tensor->shape[dimension], expected = array[Sizes + dimension];
-    if (found < 0 || (expected >= 0 && found != expected))
-      goto refuse;
+  for (int64_t dimension = 0; dimension < rank; ++dimension) {
+    int64_t size = tensor->shape[dimension], wanted = array[Sizes + dimension];
+    if (size < 0 || (wanted >= 0 && size != wanted))
+      return dl_refuse(array, RESID_BAD_SHAPE, OtherSize, dimension, size, wanted);
     // The last one is what rows are apart if nothing else is said.
-    array[Sizes + dimension] = array[Row] = found;
-    isEmpty |= found == 0;
+    array[Sizes + dimension] = array[Row] = size;
+    isEmpty |= size == 0;
   }
   // Where nothing is stored, strides say nothing.
   if (!tensor->strides || isEmpty)
     return 0;
-  status = RESID_UNSUPPORTED, reason = OtherStride;
-  expected = 1;
-  while (dimension-- > 0) {
-    int64_t size = tensor->shape[dimension];
-    found = tensor->strides[dimension];
+  int64_t wanted = 1;
+  for (int64_t dimension = rank; dimension-- > 0;) {
+    int64_t size = tensor->shape[dimension], stride = tensor->strides[dimension];
     // A size of 1 takes no step, whatever its stride is.
     if (size == 1)
       continue;
     if (isStrided && dimension != rank - 1) {
-      array[Row] = found;
+      array[Row] = stride;
       isStrided = false;
-    } else if (found != expected) {
-      goto refuse;
+    } else if (stride != wanted) {
+      return dl_refuse(array, RESID_UNSUPPORTED, OtherStride, dimension, stride, wanted);
     }
-    expected = found * size;
+    wanted = stride * size;
   }
   return 0;
-
-refuse:
-  array[Found] = found;
-  array[Expected] = expected;
-  return dl_pack(status, reason, dimension);
 }
 
 /// What a packed refusal is told as, after the name of the tensor; \1 and \3 stand for words of the array (Refuse.c).

@@ -1,9 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
 
 #include "codegen/cuda/attention/AttentionKernels.h"
 
-#include "codegen/cuda/Launch.h"
 #include "codegen/cuda/attention/ForwardWarp.h"
 #include "codegen/cuda/attention/KeyGradients.h"
 #include "codegen/cuda/attention/QueryGradients.h"
@@ -43,42 +41,25 @@ static SmallVector<AttentionPlan> choosePlans(const AttentionShape &shape) {
   return {AttentionPlan::chooseQueries(shape), AttentionPlan::chooseKeys(shape)};
 }
 
-bool AttentionKernel::takeIn(kernels::KernelUse &other) {
-  return choosePlans(getShape()) == choosePlans(other.as<AttentionShape>()) && KernelCode::takeIn(other);
-}
-
-void AttentionKernel::addFunction(StringRef suffix, const AttentionPlan &plan,
-                                  function_ref<void(Code &, kernels::KernelBody &)> emit) {
-  func::FuncOp function = functions.outline(suffix, {}, [&](OpBuilder &at, kernels::KernelBody &body) {
-    Code code(at, getFirst().op->getLoc());
-    emit(code, body);
-  });
-  markKernel(function, count++, plan.getThreads());
-}
-
 void AttentionKernel::emit() {
-  number = count;
   SmallVector<AttentionPlan> plans = choosePlans(getShape());
+  auto add = [&](StringRef suffix, const AttentionPlan &plan, EmitFunction emit) {
+    addFunction(suffix, {}, plan.getThreads(), /*registers=*/0, emit);
+  };
   if (!getShape().isBackward)
-    return addFunction("__attention", plans[0],
-                       [](Code &code, kernels::KernelBody &body) { ForwardWarp(code, body).emit(); });
-  addFunction("__query_gradients", plans[0],
-              [](Code &code, kernels::KernelBody &body) { QueryGradients(code, body).emit(); });
-  addFunction("__key_gradients", plans[1],
-              [](Code &code, kernels::KernelBody &body) { KeyGradients(code, body).emit(); });
+    return add("__attention", plans[0], [](Code &code, kernels::KernelBody &body) { ForwardWarp(code, body).emit(); });
+  add("__query_gradients", plans[0], [](Code &code, kernels::KernelBody &body) { QueryGradients(code, body).emit(); });
+  add("__key_gradients", plans[1], [](Code &code, kernels::KernelBody &body) { KeyGradients(code, body).emit(); });
 }
 
 LogicalResult AttentionKernel::launch(kernels::KernelUse &use) {
   Code code(OpBuilder(use.op), use.op->getLoc());
   const auto &shape = use.as<AttentionShape>();
-  SmallVector<AttentionPlan> plans = choosePlans(shape);
   SmallVector<Value> arguments = functions.getArguments(code, use);
-  SmallVector<Value> units = {AttentionWarp::countQueryUnits(code, shape, plans.front().getBlockRows())};
-  if (shape.isBackward)
-    units.push_back(KeyGradients::countUnits(code, shape, plans.back().getBlockRows()));
-  for (auto [i, ofKernel] : llvm::enumerate(units)) {
-    Launch launch{number + int64_t(i), ofKernel, code.constant(plans[i].getThreads()), /*sharedBytes=*/0, arguments};
-    if (failed(launchKernel(use.op, use.enclosing, launch)))
+  SmallVector<Value> rows = {code.multiply(shape.group.value, shape.queries.value), shape.keys.value};
+  for (auto [i, plan] : llvm::enumerate(choosePlans(shape))) {
+    Value units = AttentionWarp::countUnits(code, shape, rows[i], plan.getBlockRows());
+    if (failed(launchFunction(i, use.op, use, units, code.constant(plan.getThreads()), arguments)))
       return failure();
   }
   return success();

@@ -7,20 +7,15 @@
 #define RESID_CODEGEN_CUDA_ATTENTION_ATTENTIONKERNELS_H
 
 #include "codegen/attention/AttentionShape.h"
-#include "codegen/kernels/KernelLowering.h"
+#include "codegen/cuda/DeviceKernel.h"
 #include "codegen/kernels/Target.h"
 
 namespace mlir::resid::cuda {
 
-struct AttentionPlan;
-
-class AttentionKernel : public kernels::KernelCode {
+class AttentionKernel : public DeviceKernel {
 public:
-  /// `count`: how many functions the module's kernels have so far.
-  AttentionKernel(kernels::KernelUse first, SymbolTable &symbols, int64_t &count)
-      : KernelCode(std::move(first), symbols), count(count) {}
+  using DeviceKernel::DeviceKernel;
 
-  bool takeIn(kernels::KernelUse &other) override;
   void emit() override;
   LogicalResult launch(kernels::KernelUse &use) override;
 
@@ -32,12 +27,6 @@ public:
 
 private:
   const attention::AttentionShape &getShape() { return getFirst().as<attention::AttentionShape>(); }
-  void addFunction(StringRef suffix, const AttentionPlan &plan,
-                   function_ref<void(Code &code, kernels::KernelBody &body)> emit);
-
-  int64_t &count;
-  /// Of the first function.
-  int64_t number = 0;
 };
 
 } // namespace mlir::resid::cuda

@@ -35,11 +35,6 @@ struct AttentionPlan {
   /// Of the backward, for the gradients of keys and values: keys are shared. Their number divides the columns of a call
   /// of dropout's generator.
   static AttentionPlan chooseKeys(const attention::AttentionShape &shape);
-
-  bool operator==(const AttentionPlan &other) const {
-    return sharedRows == other.sharedRows && ownRows == other.ownRows && columns == other.columns &&
-           warps == other.warps && terms == other.terms;
-  }
 };
 
 } // namespace mlir::resid::cuda

@@ -5,6 +5,7 @@
 #include "codegen/cuda/attention/AttentionWarp.h"
 
 #include "codegen/arithmetic/Philox.h"
+#include "codegen/cuda/SharedArray.h"
 #include "codegen/cuda/rows/OpaqueValues.h"
 #include "codegen/cuda/rows/Shuffles.h"
 #include "codegen/kernels/ElementAccess.h"
@@ -16,7 +17,6 @@ using namespace mlir::resid::cuda;
 using namespace mlir::resid::attention;
 
 static_assert(AttentionWarp::kOwnStep == kWarpThreads, "each thread has one of so many neighbouring rows");
-static constexpr unsigned kSharedMemory = unsigned(NVVM::NVVMMemorySpace::Shared);
 /// Rows that are copied, and weighted rows, that stand one after the other in the code, so that their loads need not
 /// wait for each other.
 static constexpr int64_t kUnrolledCopies = 4, kUnrolledRows = 4;
@@ -29,43 +29,42 @@ AttentionWarp::AttentionWarp(Code &code, kernels::KernelBody &body, const Attent
   lane = code.remainder(thread, kWarpThreads);
   warp = code.divide(thread, kWarpThreads);
   rowsBefore = code.multiply(warp, plan.sharedRows);
-  allocate(cast<func::FuncOp>(body.entry->getParentOp()), weights);
+  allocate(weights);
 }
 
-void AttentionWarp::allocate(func::FuncOp function, int64_t lists) {
+void AttentionWarp::allocate(int64_t lists) {
   int64_t ownRows = plan.ownRows * kWarpThreads, ofWarp = lists * ownRows * plan.sharedRows;
   int64_t size = std::max(plan.warps * ofWarp, (ownRows + plan.getBlockRows()) * getRowStride());
-  OpBuilder top = OpBuilder::atBlockBegin(function->getParentOfType<ModuleOp>().getBody());
-  auto memory = LLVM::GlobalOp::create(top, code.getLoc(), LLVM::LLVMArrayType::get(getArithmetic(), size),
-                                       /*isConstant=*/false, LLVM::Linkage::Internal,
-                                       (function.getName() + ".rows").str(), Attribute(), kVectorBytes, kSharedMemory);
-  auto pointer = code.getType<LLVM::LLVMPointerType>(kSharedMemory);
-  own = code.create<LLVM::AddressOfOp>(pointer, memory.getSymName());
+  own = SharedArray(code, getArithmetic(), size, ".rows").getStart(code);
   shared = atTerm(own, code.add(rowsBefore, ownRows), code.constant(0));
   weights = code.at(own, getArithmetic(), code.multiply(warp, ofWarp));
 }
 
-void AttentionWarp::forUnits(Value count, function_ref<void(Value)> body) {
+void AttentionWarp::forUnits(Value rows, function_ref<void(Value)> body) {
   Value block = getNumber<NVVM::BlockIdXOp>(code), blocks = getNumber<NVVM::GridDimXOp>(code);
-  code.rolledLoop(block, count, blocks, body);
+  code.rolledLoop(block, countUnits(code, shape, rows, plan.getBlockRows()), blocks, body);
 }
 
 void AttentionWarp::synchronize() { code.create<NVVM::SyncWarpOp>(code.constant(code.getI32Type(), -1)); }
 
 //===------------------------------------------- units ------------------------------------------------------------===//
 
-Value AttentionWarp::countQueryUnits(Code &code, const AttentionShape &shape, int64_t blockRows) {
-  Value rows = code.multiply(shape.group.value, shape.queries.value);
+Value AttentionWarp::countUnits(Code &code, const AttentionShape &shape, Value rows, int64_t blockRows) {
   Value heads = code.multiply(shape.batches.value, shape.keyHeads.value);
   return code.multiply(heads, code.ceilDivide(rows, code.constant(blockRows)));
 }
 
+std::pair<KeyHead, Value> AttentionWarp::findBlock(Value unit, Value rows) {
+  Value blocks = code.ceilDivide(rows, code.constant(plan.getBlockRows()));
+  Value head = code.divide(unit, blocks), keyHeads = shape.keyHeads.value;
+  Value first = code.multiply(code.remainder(unit, blocks), plan.getBlockRows());
+  return {{code.divide(head, keyHeads), code.remainder(head, keyHeads)}, first};
+}
+
 QueryUnit AttentionWarp::makeQueryUnit(Value number) {
   QueryUnit unit;
-  Value all = countRows(), blocks = code.ceilDivide(all, code.constant(plan.getBlockRows()));
-  Value head = code.divide(number, blocks), keyHeads = shape.keyHeads.value;
-  unit.head = {code.divide(head, keyHeads), code.remainder(head, keyHeads)};
-  Value firstOfBlock = code.multiply(code.remainder(number, blocks), plan.getBlockRows());
+  Value all = countRows(), firstOfBlock;
+  std::tie(unit.head, firstOfBlock) = findBlock(number, all);
   unit.seen = findSeenByRows(firstOfBlock, code.min(plan.getBlockRows(), code.subtract(all, firstOfBlock)));
   unit.lastKey = code.subtract(unit.seen.end, 1);
   unit.firstRow = code.add(firstOfBlock, rowsBefore);

@@ -11,7 +11,6 @@
 #include "codegen/cuda/attention/AttentionPlan.h"
 #include "codegen/kernels/SharedFunctions.h"
 #include "codegen/rows/RowsDialect.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace mlir::resid::cuda {
 
@@ -52,13 +51,15 @@ public:
   /// Rows of the block that come before those of the warp (i64).
   Value rowsBefore;
 
-  /// Units that this block runs, of `count` (i64).
-  void forUnits(Value count, function_ref<void(Value unit)> body);
+  /// Units that this block runs, of all heads with `rows` each.
+  void forUnits(Value rows, function_ref<void(Value unit)> body);
   /// A thread's row number `own`, of rows that begin at `first`.
   Value getOwn(Value first, int64_t own) { return code.add(first, code.add(lane, own * kOwnStep)); }
 
-  /// Units of queries of all heads, with so many rows each (i64).
-  static Value countQueryUnits(Code &code, const attention::AttentionShape &shape, int64_t blockRows);
+  /// Units of all heads of keys (i64), where each head has `rows` and a unit `blockRows`.
+  static Value countUnits(Code &code, const attention::AttentionShape &shape, Value rows, int64_t blockRows);
+  /// The head of a unit, and the first row of its block.
+  std::pair<attention::KeyHead, Value> findBlock(Value unit, Value rows);
   QueryUnit makeQueryUnit(Value number);
   /// The row that has this number (i64) among those of the warp.
   Value getRow(const QueryUnit &unit, Value number);
@@ -120,7 +121,7 @@ public:
 
 private:
   /// What a block keeps in shared memory: rows of columns, and then weights in the same place.
-  void allocate(func::FuncOp function, int64_t weights);
+  void allocate(int64_t weights);
   int64_t getRowStride() const;
   Value atTerm(Value rows, Value row, Value term);
   void copyTerms(const Rows &rows, Value number, Value first, Value term, Value target);

@@ -24,7 +24,7 @@ static SmallVector<Value> concatenate(ArrayRef<Value> a, ArrayRef<Value> b, Arra
 
 void ForwardWarp::emit() {
   size_t rows = plan.sharedRows, columns = plan.columns;
-  warp.forUnits(AttentionWarp::countQueryUnits(code, warp.shape, plan.getBlockRows()), [&](Value number) {
+  warp.forUnits(warp.countRows(), [&](Value number) {
     QueryUnit unit = warp.makeQueryUnit(number);
     Value none = warp.constantFloat(-kInfinity), zero = warp.constantFloat(0.0);
     auto split = [&](ValueRange all) {

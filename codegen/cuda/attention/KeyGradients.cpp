@@ -18,17 +18,10 @@ KeyGradients::KeyGradients(Code &code, kernels::KernelBody &body)
 
 //===------------------------------------------- units ------------------------------------------------------------===//
 
-Value KeyGradients::countUnits(Code &code, const AttentionShape &shape, int64_t blockKeys) {
-  Value heads = code.multiply(shape.batches.value, shape.keyHeads.value);
-  return code.multiply(heads, code.ceilDivide(shape.keys.value, code.constant(blockKeys)));
-}
-
 KeyGradients::Unit KeyGradients::makeUnit(Value number) {
   Unit unit;
-  Value all = warp.shape.keys.value, blocks = code.ceilDivide(all, code.constant(plan.getBlockRows()));
-  Value head = code.divide(number, blocks), keyHeads = warp.shape.keyHeads.value;
-  unit.head = {code.divide(head, keyHeads), code.remainder(head, keyHeads)};
-  unit.firstOfBlock = code.multiply(code.remainder(number, blocks), plan.getBlockRows());
+  Value all = warp.shape.keys.value;
+  std::tie(unit.head, unit.firstOfBlock) = warp.findBlock(number, all);
   unit.first = code.add(unit.firstOfBlock, warp.rowsBefore);
   unit.count = code.subtract(all, unit.first);
   return unit;
@@ -47,7 +40,7 @@ KeyRange KeyGradients::findQueries(const Unit &unit) {
 
 void KeyGradients::emit() {
   int64_t columns = plan.sharedRows * plan.columns;
-  warp.forUnits(countUnits(code, warp.shape, plan.getBlockRows()), [&](Value number) {
+  warp.forUnits(warp.shape.keys.value, [&](Value number) {
     Unit unit = makeUnit(number);
     KeyRange seeing = findQueries(unit);
     Value group = warp.shape.group.value, firstHead = code.multiply(unit.head.number, group);

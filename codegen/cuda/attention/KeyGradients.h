@@ -17,8 +17,6 @@ public:
 
   /// Everything that the warp does.
   void emit();
-  /// Units of all heads, with so many keys each (i64).
-  static Value countUnits(Code &code, const attention::AttentionShape &shape, int64_t blockKeys);
 
 private:
   using Numbers = AttentionWarp::Numbers;

@@ -14,7 +14,7 @@ QueryGradients::QueryGradients(Code &code, kernels::KernelBody &body)
       plan(warp.plan) {}
 
 void QueryGradients::emit() {
-  warp.forUnits(AttentionWarp::countQueryUnits(code, warp.shape, plan.getBlockRows()), [&](Value number) {
+  warp.forUnits(warp.countRows(), [&](Value number) {
     QueryUnit unit = warp.makeQueryUnit(number);
     Statistics statistics = loadStatistics(warp.makeQueries(unit));
     auto forChunks = [&](int64_t count, function_ref<Numbers(Value first, Numbers sums)> add) {

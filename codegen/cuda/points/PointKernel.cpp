@@ -2,7 +2,6 @@
 
 #include "codegen/cuda/points/PointKernel.h"
 
-#include "codegen/cuda/Launch.h"
 #include "codegen/cuda/Passes.h"
 #include "codegen/cuda/rows/Shuffles.h"
 #include "codegen/kernels/Extent.h"
@@ -14,18 +13,14 @@ using namespace mlir::resid::kernels;
 
 /// A grid may have fewer threads than there are points, so threads take points in turn.
 void PointKernel::emit() {
-  Operation *op = getFirst().op;
-  Type i64 = IntegerType::get(op->getContext(), 64);
-  func::FuncOp function = functions.outline("__points", i64, [&](OpBuilder &at, KernelBody &body) {
-    Code code(at, op->getLoc());
+  Type i64 = IntegerType::get(getFirst().op->getContext(), 64);
+  addFunction("__points", i64, kPointThreads, /*registers=*/0, [&](Code &code, KernelBody &body) {
     EmitPoint emitPoint = emitKernel(code, body);
     Value thread = getNumber<NVVM::ThreadIdXOp>(code), block = getNumber<NVVM::BlockIdXOp>(code);
     Value blocks = getNumber<NVVM::GridDimXOp>(code);
     Value first = code.add(code.multiply(block, kPointThreads), thread);
     code.loop(first, body.getArgumentFromEnd(1), code.multiply(blocks, kPointThreads), emitPoint);
   });
-  number = count++;
-  markKernel(function, number, kPointThreads);
 }
 
 LogicalResult PointKernel::launch(KernelUse &use) {
@@ -34,6 +29,5 @@ LogicalResult PointKernel::launch(KernelUse &use) {
   Value points = countPoints(code, use);
   arguments.push_back(points);
   Value blocks = code.ceilDivide(points, code.constant(kPointThreads));
-  return launchKernel(use.op, use.enclosing,
-                      {number, blocks, code.constant(kPointThreads), /*sharedBytes=*/0, arguments});
+  return launchFunction(0, use.op, use, blocks, code.constant(kPointThreads), arguments);
 }

@@ -6,19 +6,16 @@
 #ifndef RESID_CODEGEN_CUDA_POINTS_POINTKERNEL_H
 #define RESID_CODEGEN_CUDA_POINTS_POINTKERNEL_H
 
-#include "codegen/builder/Code.h"
-#include "codegen/kernels/KernelLowering.h"
+#include "codegen/cuda/DeviceKernel.h"
 
 namespace mlir::resid::cuda {
 
 /// Threads of a block.
 constexpr int64_t kPointThreads = 128;
 
-class PointKernel : public kernels::KernelCode {
+class PointKernel : public DeviceKernel {
 public:
-  /// `count`: how many functions the module's kernels have so far; each function gets a number.
-  PointKernel(kernels::KernelUse first, SymbolTable &symbols, int64_t &count)
-      : KernelCode(std::move(first), symbols), count(count) {}
+  using DeviceKernel::DeviceKernel;
 
   void emit() override;
   LogicalResult launch(kernels::KernelUse &use) override;
@@ -29,10 +26,6 @@ protected:
   /// Emits what is the same for all points, and gives what emits the one with this number (i64).
   using EmitPoint = std::function<void(Value point)>;
   virtual EmitPoint emitKernel(Code &code, kernels::KernelBody &body) = 0;
-
-private:
-  int64_t &count;
-  int64_t number = 0;
 };
 
 } // namespace mlir::resid::cuda

@@ -4,30 +4,11 @@
 
 #include "codegen/kernels/ElementAccess.h"
 #include "dialect/WeightPanels.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 using namespace mlir::resid::contraction;
-
-static constexpr unsigned kSharedMemory = unsigned(NVVM::NVVMMemorySpace::Shared);
-
-SharedArray::SharedArray(Code &code, kernels::KernelBody &body, Type element, int64_t count) {
-  auto function = cast<func::FuncOp>(body.entry->getParentOp());
-  OpBuilder top = OpBuilder::atBlockBegin(function->getParentOfType<ModuleOp>().getBody());
-  array = LLVM::GlobalOp::create(top, code.getLoc(), LLVM::LLVMArrayType::get(element, count), /*isConstant=*/false,
-                                 LLVM::Linkage::Internal, (function.getName() + ".shared").str(), Attribute(),
-                                 /*alignment=*/16, kSharedMemory);
-}
-
-Value SharedArray::getAddress(Code &code, Value index) const {
-  auto pointer = LLVM::LLVMPointerType::get(code.getContext(), kSharedMemory);
-  LLVM::GlobalOp global = array;
-  Type element = cast<LLVM::LLVMArrayType>(global.getGlobalType()).getElementType();
-  Value first = code.create<LLVM::AddressOfOp>(pointer, global.getSymName());
-  return code.create<LLVM::GEPOp>(pointer, element, first, ValueRange(index));
-}
 
 Value ProductElements::getOffset(const ElementPlace &place, unsigned operand) {
   Value offset = code.constant(0);

@@ -9,7 +9,6 @@
 #include "codegen/builder/Code.h"
 #include "codegen/contractions/ContractionLoops.h"
 #include "codegen/kernels/SharedFunctions.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace mlir::resid::cuda {
 
@@ -18,16 +17,6 @@ namespace mlir::resid::cuda {
 struct ElementPlace {
   SmallVector<Value> batch;
   Value row, column, isThere;
-};
-
-/// Elements in the shared memory of a block, aligned to vectors of 16 bytes.
-class SharedArray {
-public:
-  SharedArray(Code &code, kernels::KernelBody &body, Type element, int64_t count);
-  Value getAddress(Code &code, Value index) const;
-
-private:
-  LLVM::GlobalOp array;
 };
 
 /// Emits into a function of a GPU, at the place of `code`.

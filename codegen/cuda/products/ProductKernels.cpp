@@ -2,7 +2,6 @@
 
 #include "codegen/cuda/products/ProductKernels.h"
 
-#include "codegen/cuda/Launch.h"
 #include "codegen/cuda/products/ProductThread.h"
 #include "codegen/cuda/products/TileEmitter.h"
 #include "codegen/cuda/rows/Shuffles.h"
@@ -35,22 +34,13 @@ ProductShape ProductShape::choose(const KernelLoops &loops) {
 
 void ProductKernel::emit() {
   auto kernel = getFirst().get<contraction::KernelOp>();
-  number = count;
-  auto add = [&](StringRef suffix, int64_t threads, int64_t registers,
-                 function_ref<void(Code &, kernels::KernelBody &)> emit) {
-    func::FuncOp function = functions.outline(suffix, {}, [&](OpBuilder &at, kernels::KernelBody &body) {
-      Code code(at, kernel.getLoc());
-      emit(code, body);
-    });
-    markKernel(function, count++, threads, registers);
-  };
   const auto &loops = getFirst().as<KernelLoops>();
   for (const ProductTile &tile : ProductTile::choose(loops))
-    add("__tiles", ProductTile::kThreads, tile.registers,
-        [&](Code &code, kernels::KernelBody &body) { TileEmitter(code, body, kernel, tile).emit(); });
-  if (number == count)
-    add("__product", ProductShape::choose(loops).getThreads(), /*registers=*/0,
-        [&](Code &code, kernels::KernelBody &body) { ProductThread(code, body, kernel).emit(); });
+    addFunction("__tiles", {}, ProductTile::kThreads, tile.registers,
+                [&](Code &code, kernels::KernelBody &body) { TileEmitter(code, body, kernel, tile).emit(); });
+  if (countFunctions() == 0)
+    addFunction("__product", {}, ProductShape::choose(loops).getThreads(), /*registers=*/0,
+                [&](Code &code, kernels::KernelBody &body) { ProductThread(code, body, kernel).emit(); });
 }
 
 /// By the first tile that takes the result, or by the last one.
@@ -60,12 +50,11 @@ LogicalResult ProductKernel::launchTiles(kernels::KernelUse &use, ArrayRef<Produ
   Operation *place = use.op;
   for (auto [i, tile] : llvm::enumerate(tiles)) {
     Code code{OpBuilder(place), use.op->getLoc()};
-    Launch launch{number + int64_t(i), tile.count(code, loops), code.constant(ProductTile::kThreads), /*sharedBytes=*/0,
-                  arguments};
+    Value blocks = tile.count(code, loops), threads = code.constant(ProductTile::kThreads);
     if (i + 1 == tiles.size())
-      return launchKernel(place, use.enclosing, launch);
+      return launchFunction(i, place, use, blocks, threads, arguments);
     auto either = code.create<scf::IfOp>(tile.takes(code, loops), /*withElseRegion=*/true);
-    if (failed(launchKernel(either.thenYield(), use.enclosing, launch)))
+    if (failed(launchFunction(i, either.thenYield(), use, blocks, threads, arguments)))
       return failure();
     place = either.elseYield();
   }
@@ -81,6 +70,5 @@ LogicalResult ProductKernel::launch(kernels::KernelUse &use) {
   ProductShape shape = ProductShape::choose(first);
   Value units = ProductThread::countUnits(code, use.as<KernelLoops>(), shape);
   Value blocks = code.ceilDivide(units, code.constant(shape.getUnitsOfBlock()));
-  return launchKernel(use.op, use.enclosing,
-                      {number, blocks, code.constant(shape.getThreads()), /*sharedBytes=*/0, arguments});
+  return launchFunction(0, use.op, use, blocks, code.constant(shape.getThreads()), arguments);
 }

@@ -7,8 +7,8 @@
 #ifndef RESID_CODEGEN_CUDA_PRODUCTS_PRODUCTKERNELS_H
 #define RESID_CODEGEN_CUDA_PRODUCTS_PRODUCTKERNELS_H
 
+#include "codegen/cuda/DeviceKernel.h"
 #include "codegen/cuda/products/ProductTile.h"
-#include "codegen/kernels/KernelLowering.h"
 
 namespace mlir::resid::cuda {
 
@@ -35,20 +35,15 @@ struct ProductShape {
   int64_t getUnitsOfBlock() const { return sharesChains ? 1 : getWarps(); }
 };
 
-class ProductKernel : public kernels::KernelCode {
+class ProductKernel : public DeviceKernel {
 public:
-  /// `count`: how many functions the module's kernels have so far.
-  ProductKernel(kernels::KernelUse first, SymbolTable &symbols, int64_t &count)
-      : KernelCode(std::move(first), symbols), count(count) {}
+  using DeviceKernel::DeviceKernel;
 
   void emit() override;
   LogicalResult launch(kernels::KernelUse &use) override;
 
 private:
   LogicalResult launchTiles(kernels::KernelUse &use, ArrayRef<ProductTile> tiles, ArrayRef<Value> arguments);
-
-  int64_t &count;
-  int64_t number = 0;
 };
 
 } // namespace mlir::resid::cuda

@@ -21,7 +21,7 @@ ProductThread::ProductThread(Code &code, kernels::KernelBody &body, contraction:
   warp = code.divide(thread, kWarpThreads);
   if (!shape.sharesChains)
     return;
-  shared.emplace(code, body, loops.arithmetic, shape.getWarps() * shape.tile * kWarpThreads);
+  shared.emplace(code, loops.arithmetic, shape.getWarps() * shape.tile * kWarpThreads, ".chains");
 }
 
 static SmallVector<Value> getSizes(ArrayRef<contraction::Loop> loops) {

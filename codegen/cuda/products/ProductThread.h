@@ -6,6 +6,7 @@
 #ifndef RESID_CODEGEN_CUDA_PRODUCTS_PRODUCTTHREAD_H
 #define RESID_CODEGEN_CUDA_PRODUCTS_PRODUCTTHREAD_H
 
+#include "codegen/cuda/SharedArray.h"
 #include "codegen/cuda/products/ProductElements.h"
 #include "codegen/cuda/products/ProductKernels.h"
 

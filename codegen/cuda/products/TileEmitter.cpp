@@ -18,21 +18,13 @@ static constexpr int64_t kCopies = 16;
 //===------------------------------------------- places -----------------------------------------------------------===//
 
 TileEmitter::TileEmitter(Code &code, kernels::KernelBody &body, contraction::KernelOp kernel, const ProductTile &tile)
-    : product(code, body, kernel), code(code), loops(product.loops), tile(tile) {
+    : product(code, body, kernel), code(code), loops(product.loops), tile(tile),
+      shared(code, loops.arithmetic, tile.countShared(), ".tiles") {
   a = makeFactor(KernelLoops::kA, tile.rows, /*begin=*/0);
   b = makeFactor(KernelLoops::kB, tile.columns, a.pitch * tile.terms);
   findThread(getNumber<NVVM::ThreadIdXOp>(code));
   stageSize = (a.pitch + b.pitch) * tile.terms;
   vectorSize = std::min<int64_t>(tile.getGroup(), kVectorBytes * 8 / Type(loops.arithmetic).getIntOrFloatBitWidth());
-  shared.emplace(code, body, loops.arithmetic, tile.countShared());
-}
-
-/// A number of the thread as i64, which LLVM does not know to be what it has read before.
-Value TileEmitter::readAnew(StringRef name) {
-  auto read = code.create<LLVM::InlineAsmOp>(code.getI32Type(), ValueRange(), ("mov.u32 $0, " + name + ";").str(), "=r",
-                                             /*has_side_effects=*/true, /*is_align_stack=*/false,
-                                             LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
-  return code.castInteger(read.getResult(0), code.getI64Type());
 }
 
 void TileEmitter::findThread(Value number) {
@@ -108,7 +100,7 @@ void TileEmitter::loadVector(Value index, Sums &elements) {
   auto type = VectorType::get(vectorSize, loops.arithmetic);
   for (int64_t first = 0; first < tile.getGroup(); first += vectorSize) {
     Value vector =
-        code.create<LLVM::LoadOp>(type, shared->getAddress(code, code.add(index, first)), getVectorAlignment());
+        code.create<LLVM::LoadOp>(type, shared.getAddress(code, code.add(index, first)), getVectorAlignment());
     for (int64_t i = 0; i < vectorSize; ++i)
       elements.push_back(code.create<LLVM::ExtractElementOp>(vector, code.constant(i)));
   }
@@ -117,7 +109,7 @@ void TileEmitter::loadVector(Value index, Sums &elements) {
 void TileEmitter::storeVector(ArrayRef<Value> elements, Value index) {
   for (int64_t first = 0; first < tile.getGroup(); first += vectorSize)
     code.create<LLVM::StoreOp>(makeVector(code, elements.slice(first, vectorSize)),
-                               shared->getAddress(code, code.add(index, first)), getVectorAlignment());
+                               shared.getAddress(code, code.add(index, first)), getVectorAlignment());
 }
 
 void TileEmitter::synchronise() { code.create<NVVM::Barrier0Op>(); }
@@ -183,7 +175,7 @@ void TileEmitter::keep(ArrayRef<Value> elements, Value stage) {
   for (const Factor *factor : {&a, &b})
     for (int64_t number = 0; number < factor->count; ++number) {
       code.create<LLVM::StoreOp>(product.widen(elements.front()),
-                                 shared->getAddress(code, getSlot(*factor, number, stage)));
+                                 shared.getAddress(code, getSlot(*factor, number, stage)));
       elements = elements.drop_front();
     }
 }
@@ -195,7 +187,7 @@ TileEmitter::Sums TileEmitter::addTerm(Value stage, Value term, ValueRange sums)
   for (int64_t group = 0; group < getSlices(); ++group)
     loadVector(code.add(atA, group * getWarpRows()), rows);
   if (tile.isThin())
-    columns.push_back(code.create<LLVM::LoadOp>(loops.arithmetic, shared->getAddress(code, atB)));
+    columns.push_back(code.create<LLVM::LoadOp>(loops.arithmetic, shared.getAddress(code, atB)));
   for (int64_t group = 0; group < tile.threadColumns / tile.getGroup(); ++group)
     loadVector(code.add(atB, group * getWarpColumns()), columns);
   Sums next;
@@ -303,7 +295,7 @@ void TileEmitter::forSlice(int64_t slice, function_ref<void(const ElementPlace &
     Value slot = code.add(code.multiply(row, b.pitch), column);
     Value ofTile =
         code.add(code.multiply(code.divide(row, getWarpRows()), tile.rows / 2), code.remainder(row, getWarpRows()));
-    body(getPlace(code.add(ofTile, slice * getWarpRows()), column), shared->getAddress(code, slot));
+    body(getPlace(code.add(ofTile, slice * getWarpRows()), column), shared.getAddress(code, slot));
   });
 }
 
@@ -349,12 +341,13 @@ void TileEmitter::finish(ArrayRef<Value> sums) {
   }
 }
 
-/// What is found anew needs no registers while terms are added. So does a block that has one tile alone.
+/// What is found anew needs no registers while terms are added. A large tile is the only one of its block.
 void TileEmitter::findAnew() {
   if (!tile.isLarge())
     return;
-  findThread(readAnew("%tid.x"));
-  findTile(readAnew("%ctaid.x"));
+  auto read = [&](StringRef name) { return code.castInteger(readAnew(code, code.getLoc(), name), code.getI64Type()); };
+  findThread(read("%tid.x"));
+  findTile(read("%ctaid.x"));
 }
 
 void TileEmitter::emitTile(Value number) {

@@ -7,6 +7,7 @@
 #ifndef RESID_CODEGEN_CUDA_PRODUCTS_TILEEMITTER_H
 #define RESID_CODEGEN_CUDA_PRODUCTS_TILEEMITTER_H
 
+#include "codegen/cuda/SharedArray.h"
 #include "codegen/cuda/products/ProductElements.h"
 #include "codegen/cuda/products/ProductTile.h"
 
@@ -66,7 +67,6 @@ private:
   void findThread(Value number);
   void findTile(Value number);
   void findAnew();
-  Value readAnew(StringRef name);
   void emitTile(Value number);
   Sums emitStarts();
   Sums emitWholeStages(Value stages, Sums sums);
@@ -98,7 +98,7 @@ private:
   Code &code;
   const contraction::KernelLoops &loops;
   const ProductTile tile;
-  std::optional<SharedArray> shared;
+  const SharedArray shared;
   Factor a, b;
   /// Elements of a stage, of which there are two, and of a vector.
   int64_t stageSize, vectorSize;

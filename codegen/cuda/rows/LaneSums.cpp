@@ -14,7 +14,6 @@ using namespace mlir::resid::rows;
 
 /// What a block of threads may share without asking for more, of f32.
 static constexpr int64_t kSharedSlots = 48 * 1024 / 4;
-static constexpr unsigned kSharedSpace = unsigned(NVVM::NVVMMemorySpace::Shared);
 
 //===------------------------------------------- threads ----------------------------------------------------------===//
 
@@ -88,15 +87,8 @@ LaneSums::LaneSums(Code &builder, const RegisterPlan &plan, const RowThread &thr
     return;
   areaSlots = most * plan.getSpans() * rows::kLanes;
   areas = addsInOneWarp() ? 1 : std::min(count, kSharedSlots / areaSlots);
-  auto function = builder.getInsertionBlock()->getParentOp()->getParentOfType<func::FuncOp>();
-  if (!function)
-    function = cast<func::FuncOp>(builder.getInsertionBlock()->getParentOp());
-  OpBuilder top = OpBuilder::atBlockBegin(function->getParentOfType<ModuleOp>().getBody());
-  constexpr int64_t alignment = 16;
   int64_t slots = areas * areaSlots + (addsInOneWarp() ? most : 0);
-  memory = LLVM::GlobalOp::create(top, kernel.getLoc(), LLVM::LLVMArrayType::get(builder.getF32Type(), slots),
-                                  /*isConstant=*/false, LLVM::Linkage::Internal, (function.getName() + ".lanes").str(),
-                                  Attribute(), alignment, kSharedSpace);
+  memory.emplace(builder, builder.getF32Type(), slots, ".lanes");
 }
 
 /// Where a row has many spans, the warps have more to add than what a second barrier costs. Of a row of open width, the
@@ -107,10 +99,7 @@ bool LaneSums::addsInOneWarp() const {
 }
 
 Value LaneSums::getSlot(Value index, int64_t more) {
-  auto pointer = builder.getType<LLVM::LLVMPointerType>(kSharedSpace);
-  Value first = builder.create<LLVM::AddressOfOp>(pointer, memory.getSymName());
-  if (index)
-    first = builder.at(first, builder.getF32Type(), index);
+  Value first = index ? memory->getAddress(builder, index) : memory->getStart(builder);
   return builder.at(first, builder.getF32Type(), more);
 }
 

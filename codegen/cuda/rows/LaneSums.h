@@ -5,10 +5,10 @@
 #ifndef RESID_CODEGEN_CUDA_ROWS_LANESUMS_H
 #define RESID_CODEGEN_CUDA_ROWS_LANESUMS_H
 
+#include "codegen/cuda/SharedArray.h"
 #include "codegen/cuda/rows/RegisterPlan.h"
 #include "codegen/cuda/rows/Shuffles.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace mlir::resid::cuda {
 
@@ -60,7 +60,8 @@ private:
   const RowThread &thread;
   /// The f32 of a phase, how many phases have memory of their own, and how many were emitted.
   int64_t areaSlots = 0, areas = 0, phases = 0;
-  LLVM::GlobalOp memory;
+  /// Where there are sums of several spans.
+  std::optional<SharedArray> memory;
 };
 
 } // namespace mlir::resid::cuda

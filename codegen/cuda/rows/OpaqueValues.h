@@ -13,6 +13,10 @@ namespace mlir::resid::cuda {
 /// to before this place, nor takes it for what was computed from the value before.
 Value makeOpaque(OpBuilder &builder, Value value);
 
+/// A special register of PTX (i32), such as `%tid.x`, read at this place. Unlike a number that was read before and made
+/// opaque, it is in no register until then.
+Value readAnew(OpBuilder &builder, Location loc, StringRef name);
+
 } // namespace mlir::resid::cuda
 
 #endif // RESID_CODEGEN_CUDA_ROWS_OPAQUEVALUES_H

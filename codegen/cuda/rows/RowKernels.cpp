@@ -2,7 +2,6 @@
 
 #include "codegen/cuda/rows/RowKernels.h"
 
-#include "codegen/cuda/Launch.h"
 #include "codegen/cuda/Passes.h"
 #include "codegen/cuda/rows/Guards.h"
 #include "codegen/cuda/rows/LoopedRows.h"
@@ -134,24 +133,18 @@ static int64_t getLoopedRegisters(rows::KernelOp kernel) {
 void RowKernel::emit() {
   auto kernel = getFirst().get<rows::KernelOp>();
   Type i64 = IntegerType::get(kernel.getContext(), 64);
-  number = count;
-  auto create = [&](StringRef suffix, function_ref<void(Code &, KernelBody &)> emit) {
-    return functions.outline(suffix, i64, [&](OpBuilder &at, KernelBody &body) {
-      Code code(at, kernel.getLoc());
-      emitGuarded(code, body, kernel, [&] { emit(code, body); });
-    });
+  auto add = [&](StringRef suffix, int64_t threads, int64_t registers, EmitFunction emit) {
+    addFunction(suffix, i64, threads, registers,
+                [&](Code &code, KernelBody &body) { emitGuarded(code, body, kernel, [&] { emit(code, body); }); });
   };
-  auto mark = [&](func::FuncOp function, int64_t threads, int64_t registers) {
-    markKernel(function, count++, threads, registers);
-  };
-  mark(create("__rows", [&](Code &builder, KernelBody &body) { emitRows(builder, body, kernel); }),
-       kBlockWarps * kWarpThreads, getLoopedRegisters(kernel));
+  add("__rows", kBlockWarps * kWarpThreads, getLoopedRegisters(kernel),
+      [&](Code &builder, KernelBody &body) { emitRows(builder, body, kernel); });
   if (kernel.hasAccumulated())
-    mark(create("__sums", [&](Code &builder, KernelBody &body) { emitResults(builder, body, kernel); }), kResultThreads,
-         kResultRegisters);
+    add("__sums", kResultThreads, kResultRegisters,
+        [&](Code &builder, KernelBody &body) { emitResults(builder, body, kernel); });
   for (const RegisterPlan &plan : RegisterPlan::choose(kernel, schedule))
-    mark(create("__registers", [&](Code &builder, KernelBody &body) { emitRegisterRows(builder, body, kernel, plan); }),
-         plan.getBlockThreads(), plan.mostRegisters);
+    add("__registers", plan.getBlockThreads(), plan.mostRegisters,
+        [&](Code &builder, KernelBody &body) { emitRegisterRows(builder, body, kernel, plan); });
 }
 
 static Value divideUp(Code &builder, Value value, int64_t divisor) {
@@ -171,19 +164,18 @@ LogicalResult RowKernel::launchRows(KernelUse &use, Value units, ArrayRef<Value>
   auto kernel = use.get<rows::KernelOp>();
   Code builder(OpBuilder(kernel), kernel.getLoc());
   Operation *place = kernel;
-  int64_t next = number + (kernel.hasAccumulated() ? 2 : 1);
+  int64_t next = kernel.hasAccumulated() ? 2 : 1;
   for (const RegisterPlan &plan : RegisterPlan::choose(kernel, schedule)) {
     Value blocks = divideUp(builder, units, plan.blockRows);
     Value threads = countThreads(builder, plan, use.as<rows::KernelAddresses>().width);
     auto either = builder.create<scf::IfOp>(emitSuits(builder, use, plan), /*withElseRegion=*/true);
-    if (failed(
-            launchKernel(either.thenYield(), use.enclosing, {next++, blocks, threads, /*sharedBytes=*/0, arguments})))
+    if (failed(launchFunction(next++, either.thenYield(), use, blocks, threads, arguments)))
       return failure();
     place = either.elseYield();
     builder.setInsertionPoint(place);
   }
   Value threads = builder.constant(kBlockWarps * kWarpThreads), blocks = divideUp(builder, units, kBlockWarps);
-  return launchKernel(place, use.enclosing, {number, blocks, threads, /*sharedBytes=*/0, arguments});
+  return launchFunction(0, place, use, blocks, threads, arguments);
 }
 
 LogicalResult RowKernel::launch(KernelUse &use) {
@@ -199,6 +191,5 @@ LogicalResult RowKernel::launch(KernelUse &use) {
   // Without rows, results stay as they are.
   Value hasRows = builder.compare(arith::CmpIPredicate::sgt, rows, 0);
   Value blocks = builder.select(hasRows, divideUp(builder, width, kResultColumns), 0);
-  return launchKernel(use.op, use.enclosing,
-                      {number + 1, blocks, builder.constant(kResultThreads), /*sharedBytes=*/0, arguments});
+  return launchFunction(1, use.op, use, blocks, builder.constant(kResultThreads), arguments);
 }

@@ -6,19 +6,18 @@
 #ifndef RESID_CODEGEN_CUDA_ROWS_ROWKERNELS_H
 #define RESID_CODEGEN_CUDA_ROWS_ROWKERNELS_H
 
+#include "codegen/cuda/DeviceKernel.h"
 #include "codegen/cuda/rows/RegisterPlan.h"
-#include "codegen/kernels/KernelLowering.h"
 
 namespace mlir::resid::cuda {
 
 /// Warps of a block, each of which runs rows of its own.
 constexpr int64_t kBlockWarps = 4;
 
-class RowKernel : public kernels::KernelCode {
+class RowKernel : public DeviceKernel {
 public:
-  /// `count`: how many functions the module's kernels have so far; each function gets a number.
   RowKernel(kernels::KernelUse first, SymbolTable &symbols, const RowSchedule &schedule, int64_t &count)
-      : KernelCode(std::move(first), symbols), schedule(schedule), count(count) {}
+      : DeviceKernel(std::move(first), symbols, count), schedule(schedule) {}
 
   /// Makes the function that runs rows, and for sums down the rows that of their results after it.
   void emit() override;
@@ -28,9 +27,6 @@ private:
   LogicalResult launchRows(kernels::KernelUse &use, Value units, ArrayRef<Value> arguments);
 
   const RowSchedule &schedule;
-  int64_t &count;
-  /// Of the first function.
-  int64_t number = 0;
 };
 
 } // namespace mlir::resid::cuda

@@ -101,20 +101,22 @@ def product(rows, columns, terms, a, b, *, bias=False, transposed=False):
 
 
 def tiles():
-    """Products by tiles of each size, at their edges: few rows, results that begin as arrays, more than 128 tiles."""
+    """Products by tiles of each size, at their edges: few rows, and results that begin as arrays. Large tiles are those
+    of 256 results of more than 64 rows and columns, and small ones those of 96 of more than 32."""
     for rows, columns, terms, a, b in [(1, 33, 70, "f32", "bf16"), (8, 64, 64, "f64", "f64"), (7, 100, 129, "f16", "f16"),
                                        (9, 65, 8, "bf16", "bf16"), (64, 128, 17, "f32", "f32"), (130, 64, 16, "f64", "f64")]:
         product(rows, columns, terms, a, b, bias=rows % 2 == 1)
         product(rows, columns, terms, a, b, transposed=True)
-    for count, rows, columns, terms in [(128, 65, 66, 9), (2, 70, 67, 33), (3, 5, 40, 65)]:
-        a, b, c = (tensor([count, *shape], "f32") for shape in ((rows, terms), (terms, columns), (rows, columns)))
+    for count, rows, columns, terms, element in [(256, 65, 66, 9, "f32"), (256, 66, 65, 16, "f32"), (96, 33, 35, 37, "f32"),
+                                                 (96, 34, 33, 35, "f64"), (2, 70, 67, 33, "f32"), (3, 5, 40, 65, "f32")]:
+        a, b, c = (tensor([count, *shape], element) for shape in ((rows, terms), (terms, columns), (rows, columns)))
         text = f"""func.func @f(%a: {a}, %b: {b}, %c: {c}) -> {c} {{
   %y = linalg.batch_matmul ins(%a, %b : {a}, {b}) outs(%c : {c}) -> {c}
   return %y : {c}
 }}
 """
-        shapes = [f"f32[{count}x{rows}x{terms}]=random:1", f"f32[{count}x{terms}x{columns}]=random:2", f"f32[{count}x{rows}x{columns}]=random:3"]
-        run(f"tiles {count} {rows} {columns} {terms}", text, shapes)
+        shapes = [f"{element}[{count}x{rows}x{terms}]=random:1", f"{element}[{count}x{terms}x{columns}]=random:2", f"{element}[{count}x{rows}x{columns}]=random:3"]
+        run(f"tiles {count} {rows} {columns} {terms} {element}", text, shapes)
     # Each of the rest of the terms is added, and none of zeros: a sum of -0 stays -0.
     text = """func.func @f(%x: tensor<9x3xf32>, %w: tensor<64x3xf32>, %c: tensor<9x64xf32>) -> tensor<9x64xf32> {
   %y = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
