@@ -44,7 +44,7 @@ template <typename OpTy> static int64_t getThresholdOf(OpTy op) {
 }
 
 using Unite = function_ref<void(Value, int64_t, Value, int64_t)>;
-static constexpr int64_t kBatch = 0, kHeads = 1, kQueries = 2, kKeys = 2, kRank = 4;
+static constexpr int64_t kBatch = 0, kHeads = 1, kQueries = 2, kKeys = 2, kSize = 3, kRank = 4;
 
 static void uniteAll(Value first, Value second, int64_t rank, Unite unite) {
   for (int64_t dimension = 0; dimension < rank; ++dimension)
@@ -53,7 +53,7 @@ static void uniteAll(Value first, Value second, int64_t rank, Unite unite) {
 
 template <typename OpTy> static void uniteOperands(OpTy op, Unite unite) {
   unite(op.getQ(), kBatch, op.getK(), kBatch);
-  uniteAll(op.getV(), op.getK(), kRank, unite);
+  uniteAll(op.getV(), op.getK(), kSize, unite);
   if (op.getSink())
     unite(op.getSink(), 0, op.getQ(), kHeads);
   if (!op.getMask())
@@ -78,15 +78,15 @@ template <typename OpTy> static LogicalResult verifyRanks(OpTy op) {
 
 template <typename OpTy> static LogicalResult verifySizes(OpTy op) {
   RankedTensorType q = op.getQ().getType(), k = op.getK().getType(), v = op.getV().getType();
-  int64_t size = q.getDimSize(3);
-  if (ShapedType::isDynamic(size) || size < 1 || size > AttentionOp::kLargestHead) // attention.C2, attention_grad.C2
-    return op.emitOpError("expected heads of a static size from 1 to ")
-           << AttentionOp::kLargestHead << " but got " << q;
-  if (k.getDimSize(3) != size || v.getDimSize(3) != size) // attention.C2, attention_grad.C2
-    return op.emitOpError("expected k and v with heads of size ") << size << " but got " << k << " and " << v;
+  for (RankedTensorType type : {q, v})
+    if (!AttentionOp::isHeadSize(type.getDimSize(kSize))) // attention.C2, attention_grad.C2
+      return op.emitOpError("expected heads of a static size from 1 to ")
+             << AttentionOp::kLargestHead << " but got " << type;
+  if (k.getDimSize(kSize) != q.getDimSize(kSize)) // attention.C2, attention_grad.C2
+    return op.emitOpError("expected k with heads of size ") << q.getDimSize(kSize) << " but got " << k;
   ArrayRef<int64_t> keys = k.getShape();
-  if (failed(verifyCompatibleShape(keys, v.getShape()))) // attention.C3, attention_grad.C3
-    return op.emitOpError("expected v of the shape of k, ") << k << ", but got " << v;
+  if (failed(verifyCompatibleShape(keys.drop_back(), v.getShape().drop_back()))) // attention.C3, attention_grad.C3
+    return op.emitOpError("expected v of the batch, heads and keys of k, ") << k << ", but got " << v;
   if (failed(verifyCompatibleShape(keys.take_front(1), q.getShape().take_front(1)))) // attention.C3, attention_grad.C3
     return op.emitOpError("expected k and v of the batch of q, ") << q << ", but got " << k;
   int64_t heads = q.getDimSize(1), keyHeads = keys[1];
@@ -166,7 +166,7 @@ int64_t AttentionOp::getThreshold() { return getThresholdOf(*this); }
 void AttentionOp::build(OpBuilder &builder, OperationState &state, Value q, Value k, Value v, Value mask, bool causal,
                         bool withStatistics) {
   SmallVector<Type> statistics;
-  auto type = cast<RankedTensorType>(q.getType());
+  auto type = cast<RankedTensorType>(getResultType(q.getType(), v.getType()));
   auto isWide = [](Value value) { return value && getElementTypeOrSelf(value.getType()).isF64(); };
   bool hasWide = isWide(q) || isWide(k) || isWide(v) || isWide(mask);
   Type arithmetic = hasWide ? Type(builder.getF64Type()) : Type(builder.getF32Type());
@@ -179,6 +179,17 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state, Value q, Valu
         /*p=*/FloatAttr(), /*site=*/IntegerAttr());
 }
 
+bool AttentionOp::isHeadSize(int64_t size) { return !ShapedType::isDynamic(size) && size >= 1 && size <= kLargestHead; }
+
+Type AttentionOp::getResultType(Type q, Type v) {
+  auto queries = dyn_cast<RankedTensorType>(q), values = dyn_cast<RankedTensorType>(v);
+  if (!queries || !values || queries.getRank() != kRank || values.getRank() != kRank)
+    return q;
+  SmallVector<int64_t> sizes(queries.getShape());
+  sizes[kSize] = values.getDimSize(kSize);
+  return queries.clone(sizes);
+}
+
 void AttentionOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   if (getStatistics().size() != 2)
     return;
@@ -189,7 +200,7 @@ void AttentionOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
 
 void AttentionOp::forEachEqualSize(Unite unite) {
   uniteOperands(*this, unite);
-  uniteAll(getResult(), getQ(), kRank, unite);
+  uniteAll(getResult(), getQ(), kSize, unite);
   for (Value statistic : getStatistics())
     uniteAll(statistic, getQ(), kQueries + 1, unite);
 }
@@ -198,8 +209,10 @@ LogicalResult AttentionOp::verify() {
   if (failed(verifyOperands(*this)))
     return failure();
   RankedTensorType q = getQ().getType(), result = getResult().getType();
-  if (result.getShape() != q.getShape()) // attention.C7
-    return emitOpError("expected a result of the shape of q, ") << q << ", but got " << result;
+  auto expectedResult = cast<RankedTensorType>(getResultType(q, getV().getType()));
+  if (result.getShape() != expectedResult.getShape()) // attention.C7
+    return emitOpError("expected a result of the rows of q and the size of v, ")
+           << expectedResult << ", but got " << result;
   if (getStatistics().size() != 0 && getStatistics().size() != 2) // attention.C8
     return emitOpError("expected no statistics or 2 but got ") << getStatistics().size();
   RankedTensorType expected = getStatisticsTypeOf(*this);
@@ -236,7 +249,7 @@ void AttentionGradOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
 void AttentionGradOp::forEachEqualSize(Unite unite) {
   uniteOperands(*this, unite);
   for (Value rows : {Value(getDy()), Value(getDq())})
-    uniteAll(rows, getQ(), kRank, unite);
+    uniteAll(rows, getQ(), kSize, unite);
   for (Value statistic : {Value(getMax()), Value(getSum())})
     uniteAll(statistic, getQ(), kQueries + 1, unite);
   uniteAll(getDk(), getK(), kRank, unite);
@@ -251,8 +264,9 @@ LogicalResult AttentionGradOp::verify() {
   if (failed(verifyOperands(*this)))
     return failure();
   RankedTensorType q = getQ().getType(), dy = getDy().getType();
-  if (dy.getShape() != q.getShape()) // attention_grad.C7
-    return emitOpError("expected dy of the shape of q, ") << q << ", but got " << dy;
+  auto result = cast<RankedTensorType>(AttentionOp::getResultType(q, getV().getType()));
+  if (dy.getShape() != result.getShape()) // attention_grad.C7
+    return emitOpError("expected dy of the rows of q and the size of v, ") << result << ", but got " << dy;
   if (dy.getElementType().isF64() && !getArithmeticType().isF64()) // attention_grad.C7
     return emitOpError("expected dy of f64 only where q, k, v, the mask or the sink is but got ") << dy;
   RankedTensorType expected = getStatisticsTypeOf(*this);

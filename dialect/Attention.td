@@ -59,9 +59,11 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
     of the cache. The mask is never stored.
 
     **Operands and results.**
-    - `q`: `[batch, heads, queries, size]`, of f16, bf16, f32 or f64. The size of a head is static, at most 256. Every
+    - `q`: `[batch, heads, queries, size]`, of f16, bf16, f32 or f64. The size of a head is static, at most 576. Every
       other dimension may be dynamic.
-    - `k`, `v`: `[batch, heads/g, keys, size]`.
+    - `k`: `[batch, heads/g, keys, size]`.
+    - `v`: `[batch, heads/g, keys, value size]`, with a static size of values, at most 576. Keys and values may be slices
+      of one tensor, as of a latent cache; they are read where they lie.
     - `mask`, optional: a tensor of at most four dimensions that broadcasts from the right to
       `[batch, heads, queries, keys]`, where a static 1 stands for every size, and a dynamic size for itself only. One of
       floats is added to the scores. In one of i1, true takes part.
@@ -74,7 +76,7 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
     - `causal`: unit attribute.
     - `window`: integer attribute, W. Without one all keys are near enough.
     - `cap`: float attribute, C.
-    - result: the shape of `q`. Its element type is that of `q` unless another is written (`-> tensor<…xf32>`).
+    - result: `[batch, heads, queries, value size]`. Its element type is that of `q` unless another is written (`-> tensor<…xf32>`).
     - `max`, `sum`: both or none, `[batch, heads, queries]`. Their type is the arithmetic type. `max` is the largest
       score of the present keys, and `sum` is the sum of `exp(score - max)`. Without a present key they are -Inf and +0.
       A sink is one of the scores in both.
@@ -82,13 +84,13 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
     **Constraints.**
     - `attention.C1`: tensors are ranked, and of f16, bf16, f32 or f64; a mask may be of i1. Their types have no
       encoding, and they hold at most 2^47 bytes. `q`, `k` and `v` have rank 4, a mask at most that.
-    - `attention.C2`: the size of a head is static, from 1 to 256, and the same in `q`, `k` and `v`.
+    - `attention.C2`: the sizes of heads are static, from 1 to 576. That of `k` is that of `q`; `v` may have another one.
     - `attention.C3`: batch agrees in `q`, `k` and `v`; heads and keys agree in `k` and `v`. Two sizes agree where they
       are equal or one of them is dynamic.
     - `attention.C4`: the heads of `k` divide those of `q`, where both numbers are static.
     - `attention.C5`: the mask broadcasts to `[batch, heads, queries, keys]`.
     - `attention.C6`: the scale is finite in the arithmetic type.
-    - `attention.C7`: the result has the shape of `q`.
+    - `attention.C7`: the result has the shape of `q`, but the size of `v`.
     - `attention.C8`: `max` and `sum` are given together. They have the shape of `q` without its last dimension, and the
       arithmetic type.
     - `attention.C9`: `seed`, `step`, `p` and `site` are given together.
@@ -163,14 +165,17 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
                            type($result), type($statistics))
   }];
   let builders = [
-    // The result has the type of q.
+    // The result has the element type of q.
     OpBuilder<(ins "::mlir::Value":$q, "::mlir::Value":$k, "::mlir::Value":$v, CArg<"::mlir::Value", "{}">:$mask,
                    CArg<"bool", "false">:$causal, CArg<"bool", "false">:$withStatistics)>];
   let hasCanonicalizeMethod = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = AttentionTerms # [{
     /// The size of a head is at most this.
-    static constexpr int64_t kLargestHead = 256;
+    static constexpr int64_t kLargestHead = 576;
+    static bool isHeadSize(int64_t size);
+    /// The type of a result that is not written: that of q with the size of v. That of q where they have no such shapes.
+    static Type getResultType(Type q, Type v);
     /// The row statistics; null where they were not asked for.
     Value getMax() { return getStatistics().empty() ? Value() : getStatistics()[0]; }
     Value getSum() { return getStatistics().empty() ? Value() : getStatistics()[1]; }

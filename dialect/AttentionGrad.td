@@ -25,7 +25,7 @@ def Resid_AttentionGradOp : Resid_Op<"attention_grad", [AttrSizedOperandSegments
     query, where `p_s = exp(sink - max)/sum`.
 
     **Operands and results.**
-    - `dy`: `[batch, heads, queries, size]`, the gradient of the attention's result, of f16, bf16, f32 or f64.
+    - `dy`: `[batch, heads, queries, value size]`, the gradient of the attention's result, of f16, bf16, f32 or f64.
     - `q`, `k`, `v`: those of the attention.
     - `statistics`: `max` and `sum`, as `resid.attention` gives them.
     - `mask`, optional: that of the attention.
@@ -40,13 +40,14 @@ def Resid_AttentionGradOp : Resid_Op<"attention_grad", [AttrSizedOperandSegments
     **Constraints.**
     - `attention_grad.C1`: tensors are ranked, and of f16, bf16, f32 or f64; a mask may be of i1. Their types have no
       encoding, and they hold at most 2^47 bytes. `q`, `k` and `v` have rank 4, a mask at most that.
-    - `attention_grad.C2`: the size of a head is static, from 1 to 256, and the same in `q`, `k` and `v`.
+    - `attention_grad.C2`: the sizes of heads are static, from 1 to 576. That of `k` is that of `q`; `v` may have another
+      one.
     - `attention_grad.C3`: batch agrees in `q`, `k` and `v`; heads and keys agree in `k` and `v`. Two sizes agree where
       they are equal or one of them is dynamic.
     - `attention_grad.C4`: the heads of `k` divide those of `q`, where both numbers are static.
     - `attention_grad.C5`: the mask broadcasts to `[batch, heads, queries, keys]`.
     - `attention_grad.C6`: the scale is finite in the arithmetic type.
-    - `attention_grad.C7`: `dy` has the shape of `q`. It is of f64 only where the arithmetic type is.
+    - `attention_grad.C7`: `dy` has the shape of `q`, but the size of `v`. It is of f64 only where the arithmetic type is.
     - `attention_grad.C8`: `max` and `sum` have the shape of `q` without its last dimension, and the arithmetic type. The
       text does not say their types.
     - `attention_grad.C9`: `seed`, `step`, `p` and `site` are given together.
@@ -72,7 +73,7 @@ def Resid_AttentionGradOp : Resid_Op<"attention_grad", [AttrSizedOperandSegments
     Only the results are rounded once more, to their types.
     1. `s_j` is the score of [attention](../numerics.md#attention), and the same keys are absent.
     2. `p_j = E(s_j - max)/sum`, with the E of attention, and +0 where the key is absent.
-    3. `u_j` is the chain of `fma(dy, v_j, u)` over the size of a head, ascending, from +0. `dp_j` is `u_j`. With
+    3. `u_j` is the chain of `fma(dy, v_j, u)` over the size of a value, ascending, from +0. `dp_j` is `u_j`. With
        dropout, `w_j = p_j·c` and `dp_j = u_j·c` where the weight is kept, and both are +0 where it is dropped; c is the
        scale of the kept ones. Without dropout, `w_j` is `p_j`.
     4. `t` is `S(p·dp)` of each chunk of 256 keys, added from +0, the chunks ascending.

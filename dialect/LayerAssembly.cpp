@@ -95,7 +95,7 @@ ParseResult resid::parseAttentionTypes(OpAsmParser &parser, OptionalOperand &mas
                           {"sink", sink, sinkOperand.has_value()}}) ||
       parseArrowTypes(parser, results))
     return failure();
-  result = results.empty() ? q : results.front();
+  result = results.empty() ? AttentionOp::getResultType(q, v) : results.front();
   if (!results.empty())
     statistics.append(results.begin() + 1, results.end());
   return success();
@@ -106,7 +106,7 @@ void resid::printAttentionTypes(OpAsmPrinter &printer, Operation *op, Value, Val
   printer << q << ", " << k << ", " << v;
   printClauseType(printer, mask);
   printClauseType(printer, sink);
-  if (result != q || !statistics.empty())
+  if (result != AttentionOp::getResultType(q, v) || !statistics.empty())
     printArrowTypes(printer, op->getResultTypes());
 }
 

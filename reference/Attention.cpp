@@ -21,12 +21,13 @@ static FailureOr<int64_t> getFilledKeys(Operation *op, int64_t past, int64_t add
 /// Rows are counted in the order of the result's. There is none where a size is 0.
 AttentionRow AttentionHeads::getRow(int64_t row) const {
   int64_t query = row % queries, head = row / queries % heads, item = row / queries / heads;
-  int64_t keyHead = head / (heads / keyHeads), begin = (item * keyHeads + keyHead) * keys * size;
+  int64_t keyHead = head / (heads / keyHeads), firstKey = (item * keyHeads + keyHead) * keys;
   int64_t place = past + query, last = isCausal ? place : window ? place + window - 1 : filled;
   AttentionRow own{q.floats().data() + row * size,
-                   k.floats().data() + begin,
-                   v.floats().data() + begin,
+                   k.floats().data() + firstKey * size,
+                   v.floats().data() + firstKey * valueSize,
                    size,
+                   valueSize,
                    window ? std::max<int64_t>(place - window + 1, 0) : 0,
                    std::min(filled, last + 1),
                    scale,
@@ -45,8 +46,8 @@ AttentionRow AttentionHeads::getRow(int64_t row) const {
 }
 
 static LogicalResult checkHeads(Operation *op, const AttentionHeads &heads) {
-  if (heads.k.getShape() != heads.v.getShape())
-    return op->emitOpError() << "expected k and v of one shape but got " << describe(heads.k) << " and "
+  if (heads.k.getShape().drop_back() != heads.v.getShape().drop_back())
+    return op->emitOpError() << "expected k and v of one batch, heads and keys but got " << describe(heads.k) << " and "
                              << describe(heads.v);
   if (heads.sink && heads.sink.size() != heads.heads)
     return op->emitOpError() << "expected a sink with a number for each head of q, " << describe(heads.q)
@@ -63,7 +64,7 @@ static LogicalResult checkHeads(Operation *op, const AttentionHeads &heads) {
 LogicalResult AttentionHeads::prepare(Operation *op, std::optional<int64_t> givenPast, ArrayRef<int64_t> maskShape) {
   ArrayRef<int64_t> rows = q.getShape(), places = k.getShape();
   batch = rows[0], heads = rows[1], queries = rows[2], size = rows[3];
-  keyHeads = places[1], keys = places[2];
+  keyHeads = places[1], keys = places[2], valueSize = v.getShape()[3];
   past = givenPast.value_or(0), filled = keys;
   if (failed(checkHeads(op, *this)))
     return failure();
@@ -112,7 +113,7 @@ Interpreter::Results Interpreter::evaluateAttention(AttentionOp op) {
       return failure();
     heads.dropout = *drawn;
   }
-  SmallVector<Array> results{Array::zeros(op.getResult().getType(), heads.q.getShape())};
+  SmallVector<Array> results{Array::zeros(op.getResult().getType(), heads.getResultShape())};
   for (Type type : op.getStatistics().getTypes())
     results.push_back(Array::zeros(type, heads.q.getShape().drop_back()));
   FloatKind stored = results.front().floatKind();

@@ -12,7 +12,7 @@ namespace {
 
 /// Gradients of keys and values, of one head of keys.
 template <typename Arithmetic> struct KeySums {
-  explicit KeySums(int64_t elements) : keys(elements), values(elements) {}
+  explicit KeySums(const AttentionHeads &heads) : keys(heads.keys * heads.size), values(heads.keys * heads.valueSize) {}
   std::vector<typename Arithmetic::Chain> keys, values;
 };
 
@@ -65,9 +65,10 @@ RowGradients addRow(const Arithmetic &arithmetic, const GradientRow &gradientRow
     bool isKept = !row.dropout || row.dropout->keeps(row.index, key);
     Number factor = row.dropout ? static_cast<Number>(row.dropout->scale) : Number(1);
     if (isKept)
-      gradients[key] = multiply<Arithmetic>(gradientRow.gradient, row.values + key * row.size, row.size) * factor;
-    for (int64_t i = 0; isKept && i != row.size; ++i)
-      sums.values[key * row.size + i].add(weights[key] * factor, static_cast<Number>(gradientRow.gradient[i]));
+      gradients[key] =
+          multiply<Arithmetic>(gradientRow.gradient, row.values + key * row.valueSize, row.valueSize) * factor;
+    for (int64_t i = 0; isKept && i != row.valueSize; ++i)
+      sums.values[key * row.valueSize + i].add(weights[key] * factor, static_cast<Number>(gradientRow.gradient[i]));
   }
   Number mean = 0;
   for (int64_t first = 0; first < row.end; first += attentionChunk) {
@@ -114,13 +115,13 @@ struct Backward {
 
 /// Heads of keys one after the other, and for each the rows that read it, in their order.
 template <typename Arithmetic> void Backward::run(const Arithmetic &arithmetic) {
-  int64_t group = heads.keyHeads == 0 ? 0 : heads.heads / heads.keyHeads, elements = heads.keys * heads.size;
+  int64_t group = heads.keyHeads == 0 ? 0 : heads.heads / heads.keyHeads;
   for (int64_t head = 0, count = heads.batch * heads.keyHeads; head != count; ++head) {
-    KeySums<Arithmetic> sums(elements);
+    KeySums<Arithmetic> sums(heads);
     for (int64_t i = 0, rows = group * heads.queries; i != rows; ++i) {
       // The heads that share one are neighbours.
       int64_t row = head * rows + i;
-      GradientRow gradientRow{heads.getRow(row), dy.floats().data() + row * heads.size, max.floats()[row],
+      GradientRow gradientRow{heads.getRow(row), dy.floats().data() + row * heads.valueSize, max.floats()[row],
                               sum.floats()[row]};
       RowGradients own = addRow(arithmetic, gradientRow, sums);
       store(0, row * heads.size, own.query);
@@ -128,13 +129,12 @@ template <typename Arithmetic> void Backward::run(const Arithmetic &arithmetic) 
       if (heads.sink)
         store(3, (queryHead / heads.heads * heads.queries + query) * heads.heads + queryHead % heads.heads, own.sink);
     }
-    std::vector<double> keys, values;
-    for (int64_t i = 0; i != elements; ++i) {
-      keys.push_back(sums.keys[i].value() + typename Arithmetic::Number(0));
-      values.push_back(sums.values[i].value() + typename Arithmetic::Number(0));
+    for (auto [result, chains] : {std::pair(1, &sums.keys), {2, &sums.values}}) {
+      std::vector<double> gradients;
+      for (const auto &chain : *chains)
+        gradients.push_back(chain.value() + typename Arithmetic::Number(0));
+      store(result, head * int64_t(gradients.size()), gradients);
     }
-    store(1, head * elements, keys);
-    store(2, head * elements, values);
   }
 }
 
@@ -150,9 +150,9 @@ Interpreter::Results Interpreter::attentionGrad(AttentionGradOp op) {
   backward.dy = get(op.getDy()), backward.max = get(op.getMax()), backward.sum = get(op.getSum());
   if (failed(heads.prepare(op, std::nullopt, op.getMask() ? op.getMask().getType().getShape() : ArrayRef<int64_t>())))
     return failure();
-  if (backward.dy.getShape() != heads.q.getShape())
-    return op.emitOpError() << "expected dy of the shape of q, " << describe(heads.q) << ", but got "
-                            << describe(backward.dy);
+  if (backward.dy.getShape() != ArrayRef(heads.getResultShape()))
+    return op.emitOpError() << "expected dy of the shape of the attention's result, rows of " << describe(heads.q)
+                            << " with the size of " << describe(heads.v) << ", but got " << describe(backward.dy);
   for (const Array *statistic : {&backward.max, &backward.sum})
     if (statistic->getShape() != heads.q.getShape().drop_back())
       return op.emitOpError() << "expected statistics of the rows of q, " << describe(heads.q) << ", but got "

@@ -13,7 +13,7 @@ namespace mlir::resid::reference {
 
 /// The operands of one attention as its queries see them.
 struct AttentionHeads {
-  int64_t batch = 0, heads = 0, queries = 0, size = 0, keyHeads = 0, keys = 0;
+  int64_t batch = 0, heads = 0, queries = 0, size = 0, keyHeads = 0, keys = 0, valueSize = 0;
   /// How many keys were there before this call, and how many places of `keys` hold one.
   int64_t past = 0, filled = 0;
   Array q, k, v, mask, sink;
@@ -26,6 +26,8 @@ struct AttentionHeads {
   std::optional<DropoutMask> dropout;
 
   int64_t getRowCount() const { return q.size() / size; }
+  /// Rows of the queries, each with the size of a value.
+  SmallVector<int64_t> getResultShape() const { return {batch, heads, queries, valueSize}; }
   AttentionRow getRow(int64_t row) const;
   /// Takes sizes from the arrays, and the place of a mask of a type of that shape; what disagrees is diagnosed.
   LogicalResult prepare(Operation *op, std::optional<int64_t> past, ArrayRef<int64_t> maskShape);

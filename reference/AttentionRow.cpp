@@ -47,10 +47,10 @@ std::optional<State<Number>> attendChunk(const Arithmetic &arithmetic, const Att
     for (int64_t key : present)
       weights[key] *= static_cast<Number>(row.dropout->scale);
   }
-  for (int64_t i = 0; i != row.size; ++i) {
+  for (int64_t i = 0; i != row.valueSize; ++i) {
     typename Arithmetic::Chain chain;
     for (int64_t key : present)
-      chain.add(weights[key], static_cast<Number>(row.values[(first + key) * row.size + i]));
+      chain.add(weights[key], static_cast<Number>(row.values[(first + key) * row.valueSize + i]));
     state.values.push_back(chain.value());
   }
   return state;
@@ -77,14 +77,14 @@ template <typename Arithmetic> AttendedRow attend(const Arithmetic &arithmetic, 
       state = chunk;
   }
   if (row.hasSink()) {
-    State<Number> sink{static_cast<Number>(*row.sink) + Number(0), Number(1), std::vector<Number>(row.size)};
+    State<Number> sink{static_cast<Number>(*row.sink) + Number(0), Number(1), std::vector<Number>(row.valueSize)};
     if (state)
       join(arithmetic, *state, sink);
     else
       state = sink;
   }
   if (!state)
-    return {std::vector<double>(row.size), -std::numeric_limits<double>::infinity(), 0.0};
+    return {std::vector<double>(row.valueSize), -std::numeric_limits<double>::infinity(), 0.0};
   AttendedRow result{{}, state->max, state->sum};
   for (Number value : state->values)
     result.values.push_back((value + Number(0)) / state->sum);
@@ -119,7 +119,7 @@ JudgedRow judgeKeys(const AttentionRow &row, const AttentionJudge &judge) {
                         row.size, row.cap};
     judged.mayOverflow |= bounds::mayOverflow(judge.arithmetic, parts);
     if (score != -HUGE_VAL)
-      judged.present.push_back({row.values + key * row.size, score,
+      judged.present.push_back({row.values + key * row.valueSize, score,
                                 bounds::score(judge.arithmetic, judge.roundings, parts), row.getFactor(key)});
   }
   if (row.hasSink())
@@ -143,8 +143,8 @@ AttendedRow boundAttention(const AttentionRow &row, const AttendedRow &attended,
   JudgedRow judged = judgeKeys(row, judge);
   ArrayRef<JudgedKey> keys = judged.present;
   if (judged.mayOverflow)
-    return {std::vector<double>(row.size, HUGE_VAL), HUGE_VAL, HUGE_VAL};
-  AttendedRow bound{std::vector<double>(row.size), 0.0, 0.0};
+    return {std::vector<double>(row.valueSize, HUGE_VAL), HUGE_VAL, HUGE_VAL};
+  AttendedRow bound{std::vector<double>(row.valueSize), 0.0, 0.0};
   if (keys.empty())
     return bound;
   // The largest score, and what it may be taken for.
@@ -170,7 +170,7 @@ AttendedRow boundAttention(const AttentionRow &row, const AttendedRow &attended,
   }
   bound.max = most - max + unitInLastPlace(judge.arithmetic, max);
   bound.sum = bounds::attentionSum(all, {attended.sum, total, moved, most - max});
-  for (int64_t i = 0; i != row.size; ++i) {
+  for (int64_t i = 0; i != row.valueSize; ++i) {
     bounds::Attended value{attended.values[i], 0.0, 0.0, 0.0};
     for (auto [key, error] : llvm::zip_equal(keys, errors)) {
       // What is dropped is left out, whatever it is.

@@ -13,10 +13,11 @@
 
 namespace mlir::resid::reference {
 
-/// A query of one head, and what it attends to. Keys and values are rows of `size` numbers.
+/// A query of one head, and what it attends to. Keys are rows of `size` numbers, as the query is, and values of
+/// `valueSize`.
 struct AttentionRow {
   const double *query, *keys, *values;
-  int64_t size;
+  int64_t size, valueSize;
   /// Keys before the one, and from the other on, are absent.
   int64_t begin, end;
   /// Rounded to the arithmetic type already; a cap of 0 is none.

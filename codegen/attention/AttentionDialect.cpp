@@ -34,9 +34,27 @@ template <typename OpTy> static FloatType getArithmeticTypeOf(OpTy kernel) {
   return isWide ? FloatType(Float64Type::get(context)) : FloatType(Float32Type::get(context));
 }
 
-template <typename OpTy> static int64_t getHeadSizeOf(OpTy kernel) {
-  unsigned column = *kernel.getMap(0).getResultPosition(getAffineDimExpr(kColumn, kernel.getContext()));
-  return cast<ShapedType>(kernel.getQ().getType()).getDimSize(column);
+/// Of an operand that has columns.
+static int64_t countColumns(OpOperand &operand, AffineMap map) {
+  unsigned column = *map.getResultPosition(getAffineDimExpr(kColumn, map.getContext()));
+  return cast<ShapedType>(operand.get().getType()).getDimSize(column);
+}
+
+/// Queries and keys have the columns of a head, values and what is made of them have theirs. `ofValues`: the operands
+/// of the latter.
+template <typename OpTy> static LogicalResult verifyColumns(OpTy kernel, ArrayRef<unsigned> ofValues) {
+  SmallVector<OpOperand *> operands = kernel.getMappedOperands();
+  int64_t head = countColumns(*operands[0], kernel.getMap(0)), value = countColumns(*operands[2], kernel.getMap(2));
+  if (ShapedType::isDynamic(head) || ShapedType::isDynamic(value))
+    return kernel.emitOpError("expected heads of a static size");
+  AffineExpr column = getAffineDimExpr(kColumn, kernel.getContext());
+  for (auto [index, operand] : llvm::enumerate(operands)) {
+    int64_t expected = llvm::is_contained(ofValues, index) ? value : head;
+    if (kernel.getMap(index).getResultPosition(column) && countColumns(*operand, kernel.getMap(index)) != expected)
+      return kernel.emitOpError() << "expected rows of " << expected << " columns, but got "
+                                  << operand->get().getType();
+  }
+  return success();
 }
 
 template <typename OpTy>
@@ -103,7 +121,6 @@ SmallVector<OpOperand *> KernelOp::getMappedOperands() {
 }
 
 FloatType KernelOp::getArithmeticType() { return getArithmeticTypeOf(*this); }
-int64_t KernelOp::getHeadSize() { return getHeadSizeOf(*this); }
 
 void KernelOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) { getEffectsOf(*this, effects); }
 
@@ -131,9 +148,7 @@ LogicalResult KernelOp::verify() {
     if (failed(verifyMap(*this, index, operand, expected, isMask)))
       return failure();
   }
-  if (ShapedType::isDynamic(getHeadSize()))
-    return emitOpError("expected heads of a static size");
-  return success();
+  return verifyColumns(*this, {2, getResultOperand()});
 }
 
 //===------------------------------------------- its backward -----------------------------------------------------===//
@@ -150,7 +165,6 @@ SmallVector<OpOperand *> BackwardOp::getMappedOperands() {
 }
 
 FloatType BackwardOp::getArithmeticType() { return getArithmeticTypeOf(*this); }
-int64_t BackwardOp::getHeadSize() { return getHeadSizeOf(*this); }
 
 void BackwardOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) { getEffectsOf(*this, effects); }
 
@@ -175,13 +189,12 @@ LogicalResult BackwardOp::verify() {
     if (failed(verifyMap(*this, index, operand, expected, isMask)))
       return failure();
   }
-  if (ShapedType::isDynamic(getHeadSize()))
-    return emitOpError("expected heads of a static size");
-  return success();
+  unsigned dy = 3 + (getMask() ? 1 : 0) + (getSink() ? 1 : 0), dv = dy + 5;
+  return verifyColumns(*this, {2, dy, dv});
 }
 
 /// The queries of a block are read before its results are stored.
 bool KernelOp::mayOverwrite(OpOperand &input, OpOperand &init) {
-  unsigned result = 3 + (getMask() ? 1 : 0) + (getSink() ? 1 : 0);
-  return &input == &getQMutable() && &init == &getInitsMutable()[0] && getMap(0) == getMap(result);
+  return &input == &getQMutable() && &init == &getInitsMutable()[0] && getMap(0) == getMap(getResultOperand()) &&
+         cast<ShapedType>(getQ().getType()).getShape() == cast<ShapedType>(init.get().getType()).getShape();
 }

@@ -27,7 +27,8 @@ def Attention_KernelOp : Op<Attention_Dialect, "kernel", [AttrSizedOperandSegmen
 
     `indexing_maps` has the maps of q, k, v, the mask and the sink (if they are there) and the inits: from
     `(batch, head, query, key, column)` to the operand's dimensions, which are different loops each. A loop that the map of
-    q or k does not have is of size 1. For k and v, `head` counts their own heads; the number of heads of q is a
+    q or k does not have is of size 1. Rows of q and k have the same number of columns. Those of v and of the result may have
+    another one. For k and v, `head` counts their own heads; the number of heads of q is a
     multiple of theirs. In the mask's map a dimension may be the constant 0, which broadcasts.
 
     `dropout` is seed, step, the row of the first query and the site, as words that fit the generator's counters; in a
@@ -62,8 +63,8 @@ def Attention_KernelOp : Op<Attention_Dialect, "kernel", [AttrSizedOperandSegmen
     }
     /// The type of scores and sums: f64 if an operand of floats is, else f32.
     ::mlir::FloatType getArithmeticType();
-    /// Of each head.
-    int64_t getHeadSize();
+    /// The place of the result among the operands with a map.
+    unsigned getResultOperand() { return 3 + (getMask() ? 1 : 0) + (getSink() ? 1 : 0); }
   }];
 }
 
@@ -104,8 +105,6 @@ def Attention_BackwardOp : Op<Attention_Dialect, "backward", [AttrSizedOperandSe
     }
     /// The type of scores and sums: f64 if q, k, v or a mask of floats is, else f32.
     ::mlir::FloatType getArithmeticType();
-    /// Of each head.
-    int64_t getHeadSize();
   }];
 }
 

@@ -34,16 +34,13 @@ ArrayAttr AttentionShape::getFacts() const {
   Builder builder(arithmetic.getContext());
   SmallVector<Attribute> facts = {
       TypeAttr::get(arithmetic),
-      builder.getDenseI64ArrayAttr({hasMask, hasSink, hasStatistics, isCausal, isCache, isBackward, headSize, window,
-                                    threshold, int64_t(dropout.size())}),
+      builder.getDenseI64ArrayAttr({hasMask, hasSink, hasStatistics, isCausal, isCache, isBackward, getHeadSize(),
+                                    getValueSize(), window, threshold, int64_t(dropout.size())}),
       builder.getF64FloatAttr(scale), builder.getF64FloatAttr(cap), builder.getF64FloatAttr(keptScale)};
   for (const MappedBuffer &operand : operands)
     facts.push_back(TypeAttr::get(operand.elementType));
   return builder.getArrayAttr(facts);
 }
-
-/// Products that each pair of a row and a key takes part in.
-static int64_t countProducts(const AttentionShape &shape) { return shape.isBackward ? 5 : 2; }
 
 Extent AttentionShape::countSeenKeys(OpBuilder &builder, Location loc, int64_t rows) const {
   SeenKeys one = getSeenKeys();
@@ -58,7 +55,7 @@ Extent AttentionShape::countSeenKeys(OpBuilder &builder, Location loc, int64_t r
 kernels::KernelWork AttentionShape::countWork(OpBuilder &builder, Location loc) const {
   auto times = [&](Extent a, Extent b) { return kernels::multiply(builder, loc, a, b); };
   Extent heads = times(batches, keyHeads), rows = times(group, queries);
-  Extent terms = times(countSeenKeys(builder, loc, 1), makeExtent(builder, loc, countProducts(*this) * headSize));
+  Extent terms = times(countSeenKeys(builder, loc, 1), makeExtent(builder, loc, countTerms()));
   return isBackward ? kernels::KernelWork{heads.value, times(rows, terms).value}
                     : kernels::KernelWork{times(heads, rows).value, terms.value};
 }
@@ -85,7 +82,6 @@ template <typename OpTy> static FailureOr<AttentionShape> readShape(OpBuilder &b
   shape.window = kernel.getWindow().value_or(0);
   if (kernel.getCap())
     shape.cap = kernel.getCap()->convertToDouble();
-  shape.headSize = kernel.getHeadSize();
   shape.arithmetic = kernel.getArithmeticType();
   shape.scale = kernel.getScale().convertToDouble();
   shape.threshold = kernel.getThreshold().value_or(0);
@@ -102,6 +98,8 @@ template <typename OpTy> static FailureOr<AttentionShape> readShape(OpBuilder &b
       mapped.strides.push_back(dimension ? getStride(builder, loc, operand->get(), *dimension)
                                          : makeExtent(builder, loc, 0));
     }
+    if (std::optional<unsigned> column = findDimension(kernel.getMap(index), kColumn))
+      mapped.columns = type.getDimSize(*column);
     shape.operands.push_back(std::move(mapped));
   }
   auto readSize = [&](unsigned operand, unsigned loop) {

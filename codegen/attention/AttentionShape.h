@@ -22,6 +22,8 @@ struct MappedBuffer {
   Type elementType;
   /// The distance of neighbours in elements, per loop; 0 where the operand does not have it, or broadcasts.
   SmallVector<Extent> strides;
+  /// Of a row; 0 where it has none. Queries and keys have those of a head, values and what is made of them have theirs.
+  int64_t columns = 0;
 };
 
 struct AttentionShape : kernels::KernelIndexing {
@@ -32,7 +34,6 @@ struct AttentionShape : kernels::KernelIndexing {
   /// Heads of keys; heads of queries for each of them.
   Extent batches, keyHeads, group;
   Extent queries, keys;
-  int64_t headSize = 0;
   FloatType arithmetic;
   /// 0 without one.
   int64_t window = 0;
@@ -49,6 +50,12 @@ struct AttentionShape : kernels::KernelIndexing {
   SmallVector<Value> dropout;
 
   static constexpr unsigned kQ = 0, kK = 1, kV = 2, kMask = 3;
+  int64_t getHeadSize() const { return operands[kQ].columns; }
+  int64_t getValueSize() const { return operands[kV].columns; }
+  /// Of the products that each pair of a query and a key takes part in.
+  int64_t countTerms() const {
+    return isBackward ? 3 * getHeadSize() + 2 * getValueSize() : getHeadSize() + getValueSize();
+  }
   SeenKeys getSeenKeys() const { return {isCausal, window}; }
   unsigned getSink() const { return hasMask ? 4 : 3; }
   unsigned getResult() const { return getSink() + (hasSink ? 1 : 0); }

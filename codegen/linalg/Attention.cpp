@@ -112,10 +112,12 @@ struct LowerAttention : OpConversionPattern<AttentionOp> {
     SmallVector<Value> dropout = lowerDropout(builder, op, adaptor, queries, keys[kKeys]);
     int64_t threshold = op.getThreshold();
     SmallVector<Value> inits;
+    SmallVector<OpFoldResult> rows(queries);
+    rows.back() = builder.getIndexAttr(op.getV().getType().getShape().back());
     for (Type type : op->getResultTypes()) {
       auto tensor = cast<RankedTensorType>(type);
       inits.push_back(
-          tensor::EmptyOp::create(builder, ArrayRef(queries).take_front(tensor.getRank()), tensor.getElementType()));
+          tensor::EmptyOp::create(builder, ArrayRef(rows).take_front(tensor.getRank()), tensor.getElementType()));
     }
     OperandMaps maps = getMaps(op);
     maps.operands.push_back(maps.queries);

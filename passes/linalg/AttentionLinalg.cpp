@@ -157,7 +157,8 @@ Value AttentionLinalg::multiplyQueries() {
 }
 
 Value AttentionLinalg::multiplyValues(Value weights) {
-  return join(contract(split(weights), getValues(), getSplitSizes(q[3]), getProductMaps({0, 2}, {2, 1})));
+  return join(contract(split(weights), getValues(), getSplitSizes(b.getIndexAttr(op.getV().getType().getDimSize(3))),
+                       getProductMaps({0, 2}, {2, 1})));
 }
 
 /// Places of the cache that hold nothing yet may hold NaN, which no weight of 0 would remove.

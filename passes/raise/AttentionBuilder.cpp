@@ -311,7 +311,7 @@ Value AttentionBuilder::build() {
   Type element = getElementTypeOrSelf(form.last->getResult(0).getType());
   Value mask = makeMask(operands[0], operands[1]);
   auto op = AttentionOp::create(b, location, operands[0], operands[1], operands[2], mask, form.isCausal);
-  op.getResult().setType(type.clone(element));
+  op.getResult().setType(op.getResult().getType().clone(element));
   if (form.window != 0)
     op.setWindow(form.window);
   double usual = 1.0 / std::sqrt(static_cast<double>(type.getDimSize(3)));

@@ -232,9 +232,9 @@ bool AttentionMatcher::readMasks(const ScoreForm &scores) {
   return true;
 }
 
-/// The size of a head is known, and one for all; keys and values of heads are for all queries.
+/// Sizes of heads are known, and that of queries is that of keys; keys and values of heads are for all queries.
 bool AttentionMatcher::hasKnownSizes() {
-  std::optional<int64_t> size;
+  SmallVector<int64_t> sizes;
   for (const AttentionOperand &operand : {form.q, form.k, form.v}) {
     auto type = cast<RankedTensorType>(operand.value.getType());
     if (type.getEncoding())
@@ -242,12 +242,12 @@ bool AttentionMatcher::hasKnownSizes() {
     auto feature = llvm::find(operand.dimensions, std::nullopt);
     if (feature == operand.dimensions.end() || llvm::count(operand.dimensions, std::nullopt) != 1)
       return refuse("its products are of other shapes");
-    int64_t found = type.getDimSize(feature - operand.dimensions.begin());
-    if (ShapedType::isDynamic(found) || found == 0 || found > AttentionOp::kLargestHead ||
-        found != size.value_or(found))
-      return refuse("its heads are not of one size from 1 to 256 in queries, keys and values");
-    size = found;
+    sizes.push_back(type.getDimSize(feature - operand.dimensions.begin()));
+    if (!AttentionOp::isHeadSize(sizes.back()))
+      return refuse("its heads are not of known sizes from 1 to " + std::to_string(AttentionOp::kLargestHead));
   }
+  if (sizes[0] != sizes[1])
+    return refuse("its queries and keys are of different sizes");
   return hasCommonHeads() || refuse("its queries, keys and values are of different batches");
 }
 

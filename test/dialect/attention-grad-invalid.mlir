@@ -19,9 +19,9 @@ func.func @attention_grad.C1_rank(%q: tensor<2x3x4xf32>, %s: tensor<2x3xf32>) {
 // -----
 
 func.func @attention_grad.C2_size(%q: tensor<1x2x3x4xf32>, %v: tensor<1x2x3x8xf32>, %s: tensor<1x2x3xf32>) {
-  // expected-error @+1 {{expected k and v with heads of size 4 but got 'tensor<1x2x3x4xf32>' and 'tensor<1x2x3x8xf32>'}}
-  %g:3 = resid.attention_grad %q, %q, %q, %v statistics(%s, %s)
-       : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x8xf32>
+  // expected-error @+1 {{expected k with heads of size 4 but got 'tensor<1x2x3x8xf32>'}}
+  %g:3 = resid.attention_grad %q, %q, %v, %q statistics(%s, %s)
+       : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x8xf32>, tensor<1x2x3x4xf32>
   return
 }
 
@@ -64,7 +64,7 @@ func.func @attention_grad.C6_scale(%q: tensor<1x2x3x4xf32>, %s: tensor<1x2x3xf32
 // -----
 
 func.func @attention_grad.C7_shape(%q: tensor<1x2x3x4xf32>, %dy: tensor<1x2x5x4xf32>, %s: tensor<1x2x3xf32>) {
-  // expected-error @+1 {{expected dy of the shape of q, 'tensor<1x2x3x4xf32>', but got 'tensor<1x2x5x4xf32>'}}
+  // expected-error @+1 {{expected dy of the rows of q and the size of v, 'tensor<1x2x3x4xf32>', but got 'tensor<1x2x5x4xf32>'}}
   %g:3 = resid.attention_grad %dy, %q, %q, %q statistics(%s, %s)
        : tensor<1x2x5x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>
   return

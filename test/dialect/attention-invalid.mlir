@@ -42,7 +42,7 @@ func.func @attention.C1_rank_of_v(%q: tensor<1x2x3x4xf32>, %v: tensor<3x4xf32>) 
 // -----
 
 func.func @attention.C2_dynamic_size(%q: tensor<1x2x3x?xf32>) {
-  // expected-error @+1 {{expected heads of a static size from 1 to 256 but got 'tensor<1x2x3x?xf32>'}}
+  // expected-error @+1 {{expected heads of a static size from 1 to 576 but got 'tensor<1x2x3x?xf32>'}}
   %y = resid.attention %q, %q, %q : tensor<1x2x3x?xf32>, tensor<1x2x3x?xf32>, tensor<1x2x3x?xf32>
   return
 }
@@ -50,31 +50,31 @@ func.func @attention.C2_dynamic_size(%q: tensor<1x2x3x?xf32>) {
 // -----
 
 func.func @attention.C2_no_size(%q: tensor<1x2x3x0xf32>) {
-  // expected-error @+1 {{expected heads of a static size from 1 to 256 but got 'tensor<1x2x3x0xf32>'}}
+  // expected-error @+1 {{expected heads of a static size from 1 to 576 but got 'tensor<1x2x3x0xf32>'}}
   %y = resid.attention %q, %q, %q : tensor<1x2x3x0xf32>, tensor<1x2x3x0xf32>, tensor<1x2x3x0xf32>
   return
 }
 
 // -----
 
-func.func @attention.C2_large_size(%q: tensor<1x2x3x257xf32>) {
-  // expected-error @+1 {{expected heads of a static size from 1 to 256 but got 'tensor<1x2x3x257xf32>'}}
-  %y = resid.attention %q, %q, %q : tensor<1x2x3x257xf32>, tensor<1x2x3x257xf32>, tensor<1x2x3x257xf32>
+func.func @attention.C2_large_size(%q: tensor<1x2x3x577xf32>) {
+  // expected-error @+1 {{expected heads of a static size from 1 to 576 but got 'tensor<1x2x3x577xf32>'}}
+  %y = resid.attention %q, %q, %q : tensor<1x2x3x577xf32>, tensor<1x2x3x577xf32>, tensor<1x2x3x577xf32>
   return
 }
 
 // -----
 
 func.func @attention.C2_size_of_values(%q: tensor<1x2x3x4xf32>, %v: tensor<1x2x3x8xf32>) {
-  // expected-error @+1 {{expected k and v with heads of size 4 but got 'tensor<1x2x3x4xf32>' and 'tensor<1x2x3x8xf32>'}}
-  %y = resid.attention %q, %q, %v : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x8xf32>
+  // expected-error @+1 {{expected k with heads of size 4 but got 'tensor<1x2x3x8xf32>'}}
+  %y = resid.attention %q, %v, %q : tensor<1x2x3x4xf32>, tensor<1x2x3x8xf32>, tensor<1x2x3x4xf32>
   return
 }
 
 // -----
 
 func.func @attention.C2_size_of_keys_is_open(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x3x?xf32>) {
-  // expected-error @+1 {{expected k and v with heads of size 4 but got 'tensor<1x2x3x?xf32>' and 'tensor<1x2x3x?xf32>'}}
+  // expected-error @+1 {{expected heads of a static size from 1 to 576 but got 'tensor<1x2x3x?xf32>'}}
   %y = resid.attention %q, %k, %k : tensor<1x2x3x4xf32>, tensor<1x2x3x?xf32>, tensor<1x2x3x?xf32>
   return
 }
@@ -82,7 +82,7 @@ func.func @attention.C2_size_of_keys_is_open(%q: tensor<1x2x3x4xf32>, %k: tensor
 // -----
 
 func.func @attention.C3_keys_and_values(%q: tensor<1x2x3x4xf32>, %v: tensor<1x2x5x4xf32>) {
-  // expected-error @+1 {{expected v of the shape of k, 'tensor<1x2x3x4xf32>', but got 'tensor<1x2x5x4xf32>'}}
+  // expected-error @+1 {{expected v of the batch, heads and keys of k, 'tensor<1x2x3x4xf32>', but got 'tensor<1x2x5x4xf32>'}}
   %y = resid.attention %q, %q, %v : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x5x4xf32>
   return
 }
@@ -157,7 +157,7 @@ func.func @attention_of_a_large_scale_in_f64(%q: tensor<1x2x3x4xf32>, %mask: ten
 // -----
 
 func.func @attention.C7_shape(%q: tensor<1x2x3x4xf32>) {
-  // expected-error @+1 {{expected a result of the shape of q, 'tensor<1x2x3x4xf32>', but got 'tensor<1x2x?x4xf32>'}}
+  // expected-error @+1 {{expected a result of the rows of q and the size of v, 'tensor<1x2x3x4xf32>', but got 'tensor<1x2x?x4xf32>'}}
   %y = resid.attention %q, %q, %q
        : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32> -> tensor<1x2x?x4xf32>
   return

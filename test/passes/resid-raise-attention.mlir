@@ -374,6 +374,29 @@ func.func @triangles(%q: !q, %k: !q, %v: !q, %m: tensor<6x6xf32>) -> (!q, !q, !q
 
 // -----
 
+// Values may be of another size than keys.
+!q = tensor<2x6x8xf32>
+!v = tensor<2x6x4xf32>
+!s = tensor<2x6x6xf32>
+#q = affine_map<(b, i, j, d) -> (b, i, d)>
+#k = affine_map<(b, i, j, d) -> (b, j, d)>
+#s = affine_map<(b, i, j, d) -> (b, i, j)>
+// CHECK-LABEL: func.func @short_values(
+// CHECK: resid.attention %{{.*}} {scale = 1.0{{.*}}} : tensor<1x2x6x8xf32>, tensor<1x2x6x8xf32>, tensor<1x2x6x4xf32>
+func.func @short_values(%q: !q, %k: !q, %v: !v) -> !v {
+  %zero = arith.constant 0.0 : f32
+  %e_s = tensor.empty() : !s
+  %e_v = tensor.empty() : !v
+  %z_s = linalg.fill ins(%zero : f32) outs(%e_s : !s) -> !s
+  %z_v = linalg.fill ins(%zero : f32) outs(%e_v : !v) -> !v
+  %p = linalg.batch_matmul indexing_maps = [#q, #k, #s] ins(%q, %k : !q, !q) outs(%z_s : !s) -> !s
+  %w = linalg.softmax dimension(2) ins(%p : !s) outs(%e_s : !s) -> !s
+  %y = linalg.batch_matmul ins(%w, %v : !s, !v) outs(%z_v : !v) -> !v
+  return %y : !v
+}
+
+// -----
+
 // A band before the query, and one on both sides of it. One that is wider on one side is two masks, and stays.
 !q = tensor<2x6x8xf32>
 !s = tensor<2x6x6xf32>

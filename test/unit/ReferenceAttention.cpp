@@ -25,7 +25,7 @@ template <typename T> std::array<std::vector<T>, 3> runLoops(const Program &prog
   int64_t rows = program.batch * program.heads * program.queries;
   results[0].resize(rows * program.size), results[1].resize(rows), results[2].resize(rows);
   AttentionArrays<T> a{program.batch, program.heads, program.keyHeads, program.queries, program.keys,
-                       program.size,  q.data(),      k.data(),         v.data()};
+                       program.size,  program.size,  q.data(),         k.data(),        v.data()};
   if (program.mask == "i1") {
     choices = std::make_unique<bool[]>(arguments[3].size());
     llvm::copy(arguments[3].integers(), choices.get());

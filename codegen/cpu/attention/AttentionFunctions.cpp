@@ -50,7 +50,7 @@ LogicalResult AttentionFunction::launch(kernels::KernelUse &use) {
     rows = code.min(rows, kUnitRows);
   Value keys = isBackward ? shape.keys.value : shape.countSeenKeys(builder, loc, kUnitRows).value;
   Value pairs = code.multiply(code.max(rows, 1), keys);
-  Value terms = code.max(code.multiply(pairs, (isBackward ? 5 : 2) * shape.headSize), 1);
+  Value terms = code.max(code.multiply(pairs, shape.countTerms()), 1);
   Value fitting = code.ceilDivide(taskTerms, terms);
   Value perTask = code.max(fitting, code.ceilDivide(units, code.constant(kMostTasks)));
   SmallVector<Value> arguments = functions.getArguments(builder, use);

@@ -23,10 +23,10 @@ int64_t cpu::alignToOddLines(int64_t elements, int64_t bytes) {
 AttentionMemory::AttentionMemory(const AttentionShape &shape) {
   int64_t wide = getBytes(shape.arithmetic);
   Type key = shape.operands[AttentionShape::kK].elementType, value = shape.operands[AttentionShape::kV].elementType;
-  paddedSize = llvm::alignTo(shape.headSize, kPanelColumns);
-  queryStride = alignToOddLines(shape.headSize, wide);
+  paddedSize = llvm::alignTo(shape.getValueSize(), kPanelColumns);
+  queryStride = alignToOddLines(shape.getHeadSize(), wide);
   scoreStride = alignToOddLines(kChunkKeys, wide);
-  keyPanel = llvm::alignTo(shape.headSize, getInterleavedTerms(key)) * kPanelColumns;
+  keyPanel = llvm::alignTo(shape.getHeadSize(), getInterleavedTerms(key)) * kPanelColumns;
   valuePanel = kChunkKeys * kPanelColumns;
   bytes = 0;
   auto take = [&](int64_t elements, int64_t elementBytes) {

@@ -26,7 +26,7 @@ int64_t getBytes(Type element);
 struct AttentionMemory {
   explicit AttentionMemory(const attention::AttentionShape &shape);
 
-  /// The head size in whole panels of 16 columns.
+  /// The columns of values in whole panels of 16.
   int64_t paddedSize;
   /// Elements from one row of queries, or of scores, to the next.
   int64_t queryStride, scoreStride;

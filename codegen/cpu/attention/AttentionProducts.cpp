@@ -53,7 +53,7 @@ void AttentionEmitter::emitPackedScores(const RowBlock &block, int64_t height, V
   operands.aStride = code.constant(memory.queryStride);
   operands.a = view.inSlot(memory.queries, arithmetic, code.multiply(row, operands.aStride));
   operands.panelStride = code.constant(memory.keyPanel);
-  operands.terms = code.constant(view.shape.headSize);
+  operands.terms = code.constant(view.shape.getHeadSize());
   code.loop(code.divide(block.from, kPanelColumns), panels, shape.panels, [&](Value panel) {
     operands.b = view.inSlot(memory.keys, getMovedType(element), code.multiply(panel, operands.panelStride));
     Value score = code.add(code.multiply(first, memory.scoreStride), code.multiply(panel, kPanelColumns));
@@ -155,7 +155,7 @@ void AttentionEmitter::emitSpecialValues(const Unit &unit, const Chunk &chunk, c
       Value isPresent = code.compare(arith::CmpIPredicate::ne, pattern, absent);
       code.choose(isPresent, [&] {
         Value values = view.advance(source, AttentionShape::kV, kKey, key);
-        code.loop(0, view.shape.headSize, 1, [&](Value column) {
+        code.loop(0, view.shape.getValueSize(), 1, [&](Value column) {
           Value place = code.at(sums, arithmetic, column);
           Value moved = code.load(getMovedType(element), view.advance(values, AttentionShape::kV, kColumn, column));
           Value value = view.widen(code.create<arith::BitcastOp>(element, moved));

@@ -17,15 +17,16 @@ Value AttentionView::loadNumber(unsigned operand, Value pointer) {
 }
 
 /// 16 columns of a row at a time: the first one, and how many there are (null: all).
-void AttentionView::forRuns(function_ref<void(int64_t, Value)> body) {
-  for (int64_t column = 0; column < shape.headSize; column += kPanelColumns) {
-    int64_t present = std::min(kPanelColumns, shape.headSize - column);
+void AttentionView::forRuns(unsigned operand, function_ref<void(int64_t, Value)> body) {
+  int64_t columns = shape.operands[operand].columns;
+  for (int64_t column = 0; column < columns; column += kPanelColumns) {
+    int64_t present = std::min(kPanelColumns, columns - column);
     body(column, present == kPanelColumns ? Value() : code.constant(present));
   }
 }
 
 void AttentionView::loadRow(unsigned operand, Value source, Value target) {
-  forRuns([&](int64_t column, Value count) {
+  forRuns(operand, [&](int64_t column, Value count) {
     Value run = runs.load(getElementType(operand), atColumn(operand, source, column),
                           getStride(operand, attention::kColumn), count);
     code.store(widen(run), code.at(target, getArithmetic(), column));
@@ -33,7 +34,7 @@ void AttentionView::loadRow(unsigned operand, Value source, Value target) {
 }
 
 void AttentionView::storeRow(unsigned operand, Value target, function_ref<Value(int64_t)> compute) {
-  forRuns([&](int64_t column, Value count) {
+  forRuns(operand, [&](int64_t column, Value count) {
     runs.store(narrow(compute(column), operand), getElementType(operand), atColumn(operand, target, column),
                getStride(operand, attention::kColumn), count);
   });

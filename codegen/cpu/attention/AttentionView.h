@@ -45,7 +45,7 @@ struct AttentionView : attention::AttentionPlaces {
   static constexpr int64_t kPanelColumns = resid::kPanelColumns;
 
 private:
-  void forRuns(function_ref<void(int64_t column, Value count)> body);
+  void forRuns(unsigned operand, function_ref<void(int64_t column, Value count)> body);
   Value atColumn(unsigned operand, Value row, int64_t column) {
     return advance(row, operand, attention::kColumn, code.constant(column));
   }

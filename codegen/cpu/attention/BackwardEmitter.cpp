@@ -51,8 +51,8 @@ void BackwardEmitter::emit(Value low, Value high) {
     Value all = code.multiply(view.shape.group.value, view.shape.queries.value);
     code.loop(0, all, kBackwardRows, [&](Value first) { emitBlock(head, first, all); });
     forChunks(keys, [&](const Chunk &chunk) {
-      finishChunk(head, chunk, memory.keySums, view.shape.getDk());
-      finishChunk(head, chunk, memory.valueSums, view.shape.getDv());
+      finishChunk(head, chunk, memory.keySums, view.shape.getDk(), memory.queries, memory.queryStride);
+      finishChunk(head, chunk, memory.valueSums, view.shape.getDv(), memory.gradients, memory.gradientStride);
     });
   });
 }
@@ -67,23 +67,25 @@ void BackwardEmitter::startChunk(const KeyHead &head, const Chunk &chunk) {
                   memory.valuePanel);
   packer.packColumns(AttentionShape::kK, chunk.first, chunk.keys, at(memory.columns, AttentionShape::kK),
                      memory.columnPanel);
-  for (int64_t sums : {memory.keySums, memory.valueSums})
-    fillZeros(inChunk(chunk, sums, view.getArithmetic()), code.constant(view.shape.headSize), kChunkKeys,
-              memory.scoreStride);
+  for (auto [sums, rows] :
+       {std::pair(memory.keySums, view.shape.getHeadSize()), {memory.valueSums, view.shape.getValueSize()}})
+    fillZeros(inChunk(chunk, sums, view.getArithmetic()), code.constant(rows), kChunkKeys, memory.scoreStride);
 }
 
-/// The sums have a row for each column of the head. They are turned back, some keys at a time, where queries were.
-void BackwardEmitter::finishChunk(const KeyHead &head, const Chunk &chunk, int64_t sums, unsigned operand) {
+/// The sums have a row for each column of the operand. They are turned back, some keys at a time, at `room`, where rows
+/// of queries or of gradients were.
+void BackwardEmitter::finishChunk(const KeyHead &head, const Chunk &chunk, int64_t sums, unsigned operand, int64_t room,
+                                  int64_t stride) {
   FloatType arithmetic = view.getArithmetic();
   Value target = view.advance(view.atHead(operand, head), operand, kKey, chunk.first);
-  Value turned = view.inSlot(memory.queries, arithmetic, code.constant(0));
+  Value turned = view.inSlot(room, arithmetic, code.constant(0));
+  Value columns = code.constant(view.shape.operands[operand].columns);
   code.loop(0, chunk.keys, kBackwardRows, [&](Value first) {
     Value count = code.min(kBackwardRows, code.subtract(chunk.keys, first));
     Value source = code.at(inChunk(chunk, sums, arithmetic), arithmetic, first);
-    turn(source, memory.scoreStride, turned, memory.queryStride, code.constant(view.shape.headSize), count);
+    turn(source, memory.scoreStride, turned, stride, columns, count);
     code.loop(0, count, 1, [&](Value key) {
-      storeRow(getRow(turned, key, memory.queryStride), operand,
-               view.advance(target, operand, kKey, code.add(first, key)));
+      storeRow(getRow(turned, key, stride), operand, view.advance(target, operand, kKey, code.add(first, key)));
     });
   });
 }
@@ -148,14 +150,15 @@ void BackwardEmitter::startRows(const KeyHead &head, const RowBlock &block) {
   code.loop(0, block.count, 1, [&](Value row) {
     QueryPlace place = view.getPlace(head, code.add(block.first, row));
     view.loadRow(AttentionShape::kQ, view.atPlace(AttentionShape::kQ, place), getRow(queries, row, memory.queryStride));
-    view.loadRow(dy, view.atPlace(dy, place), getRow(gradients, row, memory.queryStride));
+    view.loadRow(dy, view.atPlace(dy, place), getRow(gradients, row, memory.gradientStride));
     code.store(code.load(arithmetic, view.atPlace(max, place)), view.inSlot(memory.maxima, arithmetic, row));
     code.store(code.load(arithmetic, view.atPlace(sum, place)), view.inSlot(memory.totals, arithmetic, row));
     code.store(view.constantFloat(0.0), view.inSlot(memory.means, arithmetic, row));
   });
-  Value size = code.constant(view.shape.headSize);
-  turn(queries, memory.queryStride, at(memory.turnedQueries), memory.turnedStride, block.count, size);
-  turn(gradients, memory.queryStride, at(memory.turnedGradients), memory.turnedStride, block.count, size);
+  turn(queries, memory.queryStride, at(memory.turnedQueries), memory.turnedStride, block.count,
+       code.constant(view.shape.getHeadSize()));
+  turn(gradients, memory.gradientStride, at(memory.turnedGradients), memory.turnedStride, block.count,
+       code.constant(view.shape.getValueSize()));
 }
 
 BackwardRow BackwardEmitter::makeRow(const KeyHead &head, const RowBlock &block, const Chunk &chunk, Value row) {
@@ -177,19 +180,20 @@ BackwardRow BackwardEmitter::makeRow(const KeyHead &head, const RowBlock &block,
 void BackwardEmitter::emitWeights(const KeyHead &head, const RowBlock &block, const Chunk &chunk) {
   FloatType arithmetic = view.getArithmetic();
   auto at = [&](int64_t offset) { return view.inSlot(offset, arithmetic, code.constant(0)); };
-  Value stride = code.constant(memory.queryStride), size = code.constant(view.shape.headSize);
-  auto multiply = [&](int64_t a, unsigned operand, int64_t b, int64_t panel, int64_t sums) {
+  auto multiply = [&](int64_t a, int64_t stride, unsigned operand, int64_t b, int64_t panel, int64_t sums) {
     Type type = view.getElementType(operand);
+    Value terms = code.constant(view.shape.operands[operand].columns);
     emitProduct({block.count,
                  chunk.panels,
                  type,
                  memory.scoreStride,
                  /*startsAtZero=*/true,
-                 {at(a), stride, inChunk(chunk, b, getMovedType(type)), code.constant(panel), size,
+                 {at(a), code.constant(stride), inChunk(chunk, b, getMovedType(type)), code.constant(panel), terms,
                   inChunk(chunk, sums, arithmetic)}});
   };
-  multiply(memory.queries, AttentionShape::kK, memory.keys, memory.keyPanel, memory.weights);
-  multiply(memory.gradients, AttentionShape::kV, memory.values, memory.valuePanel, memory.scoreGradients);
+  multiply(memory.queries, memory.queryStride, AttentionShape::kK, memory.keys, memory.keyPanel, memory.weights);
+  multiply(memory.gradients, memory.gradientStride, AttentionShape::kV, memory.values, memory.valuePanel,
+           memory.scoreGradients);
   code.loop(0, block.count, 1, [&](Value row) {
     Value max = code.load(arithmetic, view.inSlot(memory.maxima, arithmetic, row));
     Value sum = code.load(arithmetic, view.inSlot(memory.totals, arithmetic, row));
@@ -197,7 +201,7 @@ void BackwardEmitter::emitWeights(const KeyHead &head, const RowBlock &block, co
     Value mean = view.inSlot(memory.means, arithmetic, row);
     code.store(code.create<arith::AddFOp>(code.load(arithmetic, mean), part), mean);
   });
-  emitProduct({size,
+  emitProduct({code.constant(view.shape.getValueSize()),
                chunk.panels,
                arithmetic,
                memory.scoreStride,
@@ -223,7 +227,7 @@ void BackwardEmitter::emitScoreGradients(const KeyHead &head, const RowBlock &bl
                {inChunk(chunk, memory.scoreGradients, arithmetic), code.constant(memory.scoreStride),
                 inChunk(chunk, memory.columns, getMovedType(key)), code.constant(memory.columnPanel), chunk.keys,
                 at(memory.sums)}});
-  emitProduct({code.constant(view.shape.headSize),
+  emitProduct({code.constant(view.shape.getHeadSize()),
                chunk.panels,
                arithmetic,
                memory.scoreStride,

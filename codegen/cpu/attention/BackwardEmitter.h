@@ -57,7 +57,8 @@ private:
   void emitScoreGradients(const KeyHead &head, const RowBlock &block, const Chunk &chunk);
   BackwardRow makeRow(const KeyHead &head, const RowBlock &block, const Chunk &chunk, Value row);
   void storeRow(Value source, unsigned operand, Value target);
-  void finishChunk(const KeyHead &head, const Chunk &chunk, int64_t sums, unsigned operand);
+  void finishChunk(const KeyHead &head, const Chunk &chunk, int64_t sums, unsigned operand, int64_t room,
+                   int64_t stride);
   void emitProduct(const Product &product);
   void emitPanels(const Product &product, Value panel, int64_t count);
 

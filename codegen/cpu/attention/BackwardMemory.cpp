@@ -14,14 +14,16 @@ using namespace mlir::resid::attention;
 using namespace mlir::resid::cpu;
 
 BackwardMemory::BackwardMemory(const AttentionShape &shape) {
-  int64_t wide = getBytes(shape.arithmetic), size = shape.headSize;
+  int64_t wide = getBytes(shape.arithmetic), size = shape.getHeadSize(), valueSize = shape.getValueSize();
   Type key = shape.operands[AttentionShape::kK].elementType, value = shape.operands[AttentionShape::kV].elementType;
   paddedSize = llvm::alignTo(size, kPanelColumns);
+  int64_t paddedValues = llvm::alignTo(valueSize, kPanelColumns);
   queryStride = alignToOddLines(paddedSize, wide);
+  gradientStride = alignToOddLines(paddedValues, wide);
   scoreStride = alignToOddLines(kChunkKeys, wide);
   turnedStride = alignToOddLines(kBackwardRows, wide);
   keyPanel = llvm::alignTo(size, getInterleavedTerms(key)) * kPanelColumns;
-  valuePanel = llvm::alignTo(size, getInterleavedTerms(value)) * kPanelColumns;
+  valuePanel = llvm::alignTo(valueSize, getInterleavedTerms(value)) * kPanelColumns;
   columnPanel = kChunkKeys * kPanelColumns;
   scorePanel = kBackwardRows * kPanelColumns;
   int64_t bytes = 0, chunkPanels = kChunkKeys / kPanelColumns;
@@ -31,9 +33,9 @@ BackwardMemory::BackwardMemory(const AttentionShape &shape) {
     return offset;
   };
   queries = take(kBackwardRows * queryStride, wide);
-  gradients = take(kBackwardRows * queryStride, wide);
+  gradients = take(kBackwardRows * gradientStride, wide);
   turnedQueries = take(paddedSize * turnedStride, wide);
-  turnedGradients = take(paddedSize * turnedStride, wide);
+  turnedGradients = take(paddedValues * turnedStride, wide);
   maxima = take(kBackwardRows, wide);
   totals = take(kBackwardRows, wide);
   means = take(kBackwardRows, wide);
@@ -48,7 +50,7 @@ BackwardMemory::BackwardMemory(const AttentionShape &shape) {
   scoreGradients = take(kBackwardRows * scoreStride, wide);
   slopes = take(shape.cap == 0 ? 0 : kBackwardRows * scoreStride, wide);
   keySums = take(paddedSize * scoreStride, wide);
-  valueSums = take(paddedSize * scoreStride, wide);
+  valueSums = take(paddedValues * scoreStride, wide);
   chunkBytes = bytes;
 }
 

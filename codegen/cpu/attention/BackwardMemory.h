@@ -16,11 +16,11 @@ inline constexpr int64_t kBackwardRows = 64;
 struct BackwardMemory {
   explicit BackwardMemory(const attention::AttentionShape &shape);
 
-  /// The head size in whole panels of 16 columns.
+  /// The columns of queries and keys in whole panels of 16.
   int64_t paddedSize;
-  /// Elements from one row to the next: of queries, of scores, and of queries that are turned, so that a row is a
-  /// column of the head.
-  int64_t queryStride, scoreStride, turnedStride;
+  /// Elements from one row to the next: of queries, of gradients of results, of scores, and of queries or gradients
+  /// that are turned, so that a row is a column of them.
+  int64_t queryStride, gradientStride, scoreStride, turnedStride;
   /// Elements of one panel: of keys and of values (16 keys, all columns), of keys by columns (16 columns, all keys of a
   /// chunk), and of scores (16 keys, all queries of a block).
   int64_t keyPanel, valuePanel, columnPanel, scorePanel;

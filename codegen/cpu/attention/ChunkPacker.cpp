@@ -12,11 +12,14 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::attention;
 
+/// Panels whose largest numbers are kept at a time.
+static constexpr int64_t kScannedPanels = 16;
+
 /// Keys as the columns of a product, up to `end`.
 KernelView ChunkPacker::viewKeys(unsigned operand, Value end) {
   KernelView keys(code, view.entry);
   Extent none = kernels::makeExtent(code, code.getLoc(), 0);
-  Extent size = kernels::makeExtent(code, code.getLoc(), view.shape.headSize);
+  Extent size = kernels::makeExtent(code, code.getLoc(), view.shape.operands[operand].columns);
   keys.loops.operands = {{}, {view.shape.operands[operand].buffer, view.getElementType(operand)}};
   keys.loops.n = {{end}, {none, view.getStride(operand, kKey)}};
   keys.loops.contracted = {{size, {none, view.getStride(operand, kColumn)}}};
@@ -28,7 +31,7 @@ KernelView ChunkPacker::viewKeys(unsigned operand, Value end) {
 KernelView ChunkPacker::viewColumns(unsigned operand) {
   KernelView columns(code, view.entry);
   Extent none = kernels::makeExtent(code, code.getLoc(), 0);
-  Extent size = kernels::makeExtent(code, code.getLoc(), view.shape.headSize);
+  Extent size = kernels::makeExtent(code, code.getLoc(), view.shape.operands[operand].columns);
   columns.loops.operands = {{}, {view.shape.operands[operand].buffer, view.getElementType(operand)}};
   columns.loops.n = {size, {none, view.getStride(operand, kColumn)}};
   columns.loops.contracted = {{view.shape.keys, {none, view.getStride(operand, kKey)}}};
@@ -43,7 +46,7 @@ void ChunkPacker::packKeys(unsigned operand, Value first, Value count, Value tar
   range.panelLength = code.constant(panelStride);
   range.firstPanel = code.divide(first, kPanelColumns);
   range.panels = code.ceilDivide(count, code.constant(kPanelColumns));
-  range.terms = code.constant(view.shape.headSize);
+  range.terms = code.constant(view.shape.operands[operand].columns);
   KernelView keys = viewKeys(operand, code.add(first, count));
   packPanels(keys, range);
 }
@@ -54,7 +57,7 @@ void ChunkPacker::packColumns(unsigned operand, Value first, Value count, Value 
   range.target = target;
   range.panelLength = code.constant(panelStride);
   range.firstPanel = code.constant(0);
-  range.panels = code.constant(view.memory.paddedSize / kPanelColumns);
+  range.panels = code.constant(llvm::divideCeil(view.shape.operands[operand].columns, kPanelColumns));
   range.terms = count;
   KernelView columns = viewColumns(operand);
   packPanels(columns, range);
@@ -78,21 +81,24 @@ Value ChunkPacker::findSpecial(Value count) {
     return code.create<arith::ConstantOp>(DenseElementsAttr::get(type, number));
   };
   Value magnitude = splat(APInt::getSignedMaxValue(element.getWidth()));
-  int64_t panels = view.memory.paddedSize / kPanelColumns;
+  int64_t all = view.memory.paddedSize / kPanelColumns;
   Value step = code.constant(getInterleavedTerms(element));
   Value terms = code.multiply(code.ceilDivide(count, step), step);
   Value values = view.inSlot(view.memory.values, bits, code.constant(0));
-  SmallVector<Value> zeros(panels, splat(APInt::getZero(element.getWidth())));
-  SmallVector<Value> largest = code.loop(0, terms, 1, zeros, [&](Value term, ValueRange carried) {
-    SmallVector<Value> next;
-    Value row = code.at(values, bits, code.multiply(term, kPanelColumns));
-    for (int64_t panel = 0; panel < panels; ++panel) {
-      Value numbers = code.load(type, code.at(row, bits, panel * view.memory.valuePanel));
-      Value positive = code.both(numbers, magnitude);
-      next.push_back(code.create<arith::MaxUIOp>(carried[panel], positive));
-    }
-    return next;
-  });
+  SmallVector<Value> largest;
+  for (int64_t first = 0; first < all; first += kScannedPanels) {
+    SmallVector<Value> zeros(std::min(kScannedPanels, all - first), splat(APInt::getZero(element.getWidth())));
+    largest.append(code.loop(0, terms, 1, zeros, [&](Value term, ValueRange carried) {
+      SmallVector<Value> next;
+      Value row = code.at(values, bits, code.multiply(term, kPanelColumns));
+      for (auto [panel, before] : llvm::enumerate(carried)) {
+        int64_t offset = (first + int64_t(panel)) * view.memory.valuePanel;
+        Value positive = code.both(code.load(type, code.at(row, bits, offset)), magnitude);
+        next.push_back(code.create<arith::MaxUIOp>(before, positive));
+      }
+      return next;
+    }));
+  }
   Value infinity = splat(llvm::APFloat::getInf(element.getFloatSemantics()).bitcastToAPInt());
   SmallVector<Value> flags;
   for (Value number : largest)

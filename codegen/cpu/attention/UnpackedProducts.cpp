@@ -28,9 +28,10 @@ UnpackedProducts::UnpackedProducts(AttentionView &view, MicroKernelShape shape, 
 
 /// The last vectors of a row overlap those before, so that nothing after the row is read. Pairs of terms stay pairs.
 bool UnpackedProducts::arePossible() const {
-  int64_t size = view.shape.headSize;
+  int64_t size = view.shape.getHeadSize();
   return view.getStride(AttentionShape::kK, kColumn).is(1) && view.getStride(AttentionShape::kV, kColumn).is(1) &&
-         size >= std::max(terms, kPanelColumns) && size % (terms / vectorElements) == 0;
+         size >= std::max(terms, kPanelColumns) && size % (terms / vectorElements) == 0 &&
+         view.shape.getValueSize() >= kPanelColumns;
 }
 
 /// Where the first of the keys, or its value, begins.
@@ -62,7 +63,7 @@ SmallVector<Value> UnpackedProducts::loadTerms(ArrayRef<Value> keys, Value first
 
 /// Calls `body` for the first of each block of terms, and how many of the block are there already.
 void UnpackedProducts::forTerms(function_ref<void(Value first, int64_t skipped)> body) {
-  int64_t size = view.shape.headSize, whole = size / terms * terms;
+  int64_t size = view.shape.getHeadSize(), whole = size / terms * terms;
   code.loop(0, whole, terms, [&](Value first) { body(first, /*skipped=*/0); });
   if (whole < size)
     body(code.constant(size - terms), terms - (size - whole));
@@ -112,7 +113,7 @@ void UnpackedProducts::startScores(const Keys &keys, int64_t rows, Value scores)
 /// Keys of a group stay in the first level of the cache.
 int64_t UnpackedProducts::getGroupKeys() const {
   int64_t bytes =
-      view.shape.headSize * getMovedType(view.getElementType(AttentionShape::kK)).getIntOrFloatBitWidth() / 8;
+      view.shape.getHeadSize() * getMovedType(view.getElementType(AttentionShape::kK)).getIntOrFloatBitWidth() / 8;
   return std::max<int64_t>(
       std::min(kMostPanels * vectorElements, kGroupBytes / bytes / vectorElements * vectorElements), vectorElements);
 }
@@ -148,8 +149,9 @@ void UnpackedProducts::emitScores(const Keys &keys, int64_t rows, Value queries,
 /// Where the vectors of a row of values begin.
 SmallVector<int64_t> UnpackedProducts::getColumns() const {
   SmallVector<int64_t> columns;
-  for (int64_t column = 0; column < view.shape.headSize; column += kPanelColumns)
-    columns.push_back(std::min(column, view.shape.headSize - kPanelColumns));
+  int64_t size = view.shape.getValueSize();
+  for (int64_t column = 0; column < size; column += kPanelColumns)
+    columns.push_back(std::min(column, size - kPanelColumns));
   return columns;
 }
 

@@ -24,20 +24,22 @@ static int64_t countRegisters(const AttentionShape &shape) { return FloatType(sh
 /// To a power of two.
 static int64_t raise(int64_t number) { return int64_t(llvm::bit_ceil(uint64_t(std::max<int64_t>(1, number)))); }
 
-/// As many shared rows as there are registers for: `sums` of each column, and products of each own row. `rows`: so
-/// many there are.
-static AttentionPlan choose(const AttentionShape &shape, int64_t most, int64_t sums, const Extent &rows) {
-  int64_t columns = llvm::divideCeil(shape.headSize, kWarpThreads), wide = countRegisters(shape);
-  int64_t fitting = std::min(most / wide, kSumRegisters / (columns * sums * wide));
+int64_t cuda::countColumns(const AttentionShape &shape, unsigned operand) {
+  return llvm::divideCeil(shape.operands[operand].columns, kWarpThreads);
+}
+
+/// As many shared rows as there are registers for: a sum of each of a thread's `columns`, and products of each own row.
+/// `rows`: so many there are.
+static AttentionPlan choose(const AttentionShape &shape, int64_t most, int64_t columns, const Extent &rows) {
+  int64_t wide = countRegisters(shape), fitting = std::min(most / wide, kSumRegisters / (columns * wide));
   AttentionPlan plan;
   plan.sharedRows = int64_t(llvm::bit_floor(uint64_t(std::max<int64_t>(1, fitting))));
-  plan.columns = columns;
   plan.warps = kMostWarps;
   if (rows.isKnown()) {
     plan.sharedRows = std::min(plan.sharedRows, raise(rows.known));
     plan.warps = std::min(kMostWarps, raise(llvm::divideCeil(rows.known, plan.sharedRows)));
   }
-  plan.terms = std::clamp(raise(shape.headSize), kLeastTerms, kMostTerms);
+  plan.terms = std::clamp(raise(shape.getHeadSize()), kLeastTerms, kMostTerms);
   return plan;
 }
 
@@ -55,20 +57,21 @@ static Extent countRows(const AttentionShape &shape) {
 }
 
 AttentionPlan AttentionPlan::chooseForward(const AttentionShape &shape) {
-  AttentionPlan plan = choose(shape, kMostShared, /*sums=*/1, countRows(shape));
+  AttentionPlan plan = choose(shape, kMostShared, countColumns(shape, AttentionShape::kV), countRows(shape));
   plan.ownRows = countOwn(shape.keys, kOwnKeys);
   return plan;
 }
 
 /// A thread has two products of each of its keys.
 AttentionPlan AttentionPlan::chooseQueries(const AttentionShape &shape) {
-  AttentionPlan plan = choose(shape, kMostShared / 2, /*sums=*/1, countRows(shape));
+  AttentionPlan plan = choose(shape, kMostShared / 2, countColumns(shape, AttentionShape::kK), countRows(shape));
   plan.ownRows = countOwn(shape.keys, kOwnKeys);
   return plan;
 }
 
 AttentionPlan AttentionPlan::chooseKeys(const AttentionShape &shape) {
-  AttentionPlan plan = choose(shape, kMostShared, /*sums=*/2, shape.keys);
+  int64_t columns = countColumns(shape, AttentionShape::kK) + countColumns(shape, AttentionShape::kV);
+  AttentionPlan plan = choose(shape, kMostShared, columns, shape.keys);
   plan.ownRows = countOwn(shape.queries, kOwnQueries);
   return plan;
 }

@@ -9,6 +9,9 @@
 
 namespace mlir::resid::cuda {
 
+/// Columns of an operand's rows that a thread has: those of its number, its number + 32, and so on.
+int64_t countColumns(const attention::AttentionShape &shape, unsigned operand);
+
 /// What a warp has at a time: the products of some rows, which all threads share, with others, of which each thread has
 /// its own: those of its number, its number + 32, and so on. Then it adds up rows that the other ones weigh; there,
 /// each thread has the columns of its number, its number + 32, and so on. The warps of a block have the same own rows,
@@ -18,8 +21,6 @@ struct AttentionPlan {
   int64_t sharedRows;
   /// Of a thread: keys of a chunk, or queries.
   int64_t ownRows;
-  /// Of a thread: columns of a head.
-  int64_t columns;
   /// Of a block; 1, 2 or 4.
   int64_t warps;
   /// Columns that are in shared memory at a time: a power of two, from 4 to 16.

@@ -116,22 +116,24 @@ Value AttentionWarp::getColumn(int64_t column) { return getOwn(code.constant(0),
 
 AttentionWarp::Numbers AttentionWarp::loadColumns(unsigned operand, Value row) {
   Numbers loaded;
-  for (int64_t i = 0; i < plan.columns; ++i) {
-    bool areThere = (i + 1) * kOwnStep <= shape.headSize;
-    Value column = areThere ? getColumn(i) : code.min(getColumn(i), shape.headSize - 1);
+  int64_t size = shape.operands[operand].columns;
+  for (int64_t i = 0; i < countColumns(shape, operand); ++i) {
+    bool areThere = (i + 1) * kOwnStep <= size;
+    Value column = areThere ? getColumn(i) : code.min(getColumn(i), size - 1);
     loaded.push_back(load(operand, advance(row, operand, kColumn, column)));
   }
   return loaded;
 }
 
 void AttentionWarp::storeColumns(ArrayRef<Value> sums, unsigned operand, Value row) {
-  for (int64_t i = 0; i < plan.columns; ++i) {
+  int64_t size = shape.operands[operand].columns;
+  for (int64_t i = 0; i < countColumns(shape, operand); ++i) {
     Value column = getColumn(i);
     auto storeOne = [&] { store(sums[i], operand, advance(row, operand, kColumn, column)); };
-    if ((i + 1) * kOwnStep <= shape.headSize)
+    if ((i + 1) * kOwnStep <= size)
       storeOne();
     else
-      code.choose(code.isAtMost(column, shape.headSize - 1), storeOne);
+      code.choose(code.isAtMost(column, size - 1), storeOne);
   }
 }
 
@@ -162,10 +164,11 @@ Value AttentionWarp::atTerm(Value rows, Value row, Value term) {
   return code.at(rows, getArithmetic(), code.add(code.multiply(row, getRowStride()), term));
 }
 
-/// Column `first` + `term` of a row; 0 past the head, which changes no chain but for the sign of a zero.
+/// Column `first` + `term` of a row; 0 past the last one, which changes no chain but for the sign of a zero.
 void AttentionWarp::copyTerms(const Rows &rows, Value number, Value first, Value term, Value target) {
-  bool areThere = shape.headSize % plan.terms == 0;
-  Value column = code.add(first, term), last = code.constant(shape.headSize - 1);
+  int64_t size = shape.operands[rows.operand].columns;
+  bool areThere = size % plan.terms == 0;
+  Value column = code.add(first, term), last = code.constant(size - 1);
   Value place = advance(rows.locate(number), rows.operand, kColumn, areThere ? column : code.min(column, last));
   Value element = load(rows.operand, place);
   if (!areThere)
@@ -224,7 +227,8 @@ AttentionWarp::Numbers AttentionWarp::multiply(const Rows &sharedRows, const Row
         sum = code.fma(ofShared[i / plan.ownRows], ofOwn[i % plan.ownRows], sum);
     return sums;
   };
-  Numbers sums = code.rolledLoop(0, shape.headSize, plan.terms, zeros, [&](Value first, ValueRange carried) {
+  int64_t size = shape.operands[ownRows.operand].columns;
+  Numbers sums = code.rolledLoop(0, size, plan.terms, zeros, [&](Value first, ValueRange carried) {
     code.create<NVVM::Barrier0Op>();
     copyRows(sharedRows, ownRows, first);
     code.create<NVVM::Barrier0Op>();
@@ -362,10 +366,11 @@ AttentionWarp::Numbers AttentionWarp::loadWeights(int64_t list, Value own) {
 
 AttentionWarp::Numbers AttentionWarp::addWeighted(Numbers sums, int64_t list, Value begin, Value end, unsigned operand,
                                                   function_ref<Value(Value)> locate, bool skipsAbsent) {
+  size_t count = countColumns(shape, operand);
   auto addRow = [&](Value own, ValueRange carried) {
     Numbers ofRow = loadWeights(list, own), columns = loadColumns(operand, locate(own)), next;
     for (auto [i, sum] : llvm::enumerate(carried)) {
-      Value weight = ofRow[i / plan.columns], added = code.fma(weight, columns[i % plan.columns], sum);
+      Value weight = ofRow[i / count], added = code.fma(weight, columns[i % count], sum);
       if (skipsAbsent)
         added = code.select(code.isEqual(code.bits(weight), code.bits(constantFloat(-0.0))), sum, added);
       next.push_back(added);

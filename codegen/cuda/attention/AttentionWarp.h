@@ -35,7 +35,8 @@ struct QueryUnit {
 };
 
 /// Emits into a function of a GPU, at the place of `code`. Rows and columns of a plan stand in lists: element
-/// i · n + j is that of shared row i and of a thread's own row (or column) j of n.
+/// i · n + j is that of shared row i and of a thread's own row (or column) j of n. Columns are those of the operand
+/// that is read or stored.
 class AttentionWarp : public attention::AttentionPlaces {
 public:
   using Numbers = SmallVector<Value>;
@@ -71,7 +72,7 @@ public:
   /// One number in the arithmetic type, and back.
   Value load(unsigned operand, Value pointer);
   void store(Value number, unsigned operand, Value pointer);
-  /// What the threads' columns of a row are; of the columns past the head, any number.
+  /// What the threads' columns of a row are; of the columns past the last one, any number.
   Numbers loadColumns(unsigned operand, Value row);
   /// Stores the threads' columns of a row. `sums`: one number for each.
   void storeColumns(ArrayRef<Value> sums, unsigned operand, Value row);
@@ -88,8 +89,8 @@ public:
     function_ref<Value(Value number)> locateEach = {};
     Value areThere = {};
   };
-  /// The products of shared rows of the warp and own rows of all threads of the block: chains along the head. All warps
-  /// of the block come here, and may store weights afterwards.
+  /// The products of shared rows of the warp and own rows of all threads of the block: chains along their columns. All
+  /// warps of the block come here, and may store weights afterwards.
   Numbers multiply(const Rows &sharedRows, const Rows &ownRows);
   /// Those of a unit's queries and the keys of the chunk that begins at `first`.
   Numbers multiplyChunk(const QueryUnit &unit, Value first, unsigned ofQueries, unsigned ofKeys);

@@ -11,7 +11,7 @@ using namespace mlir::resid::attention;
 
 ForwardWarp::ForwardWarp(Code &code, kernels::KernelBody &body)
     : warp(code, body, AttentionPlan::chooseForward(body.as<AttentionShape>()), /*weights=*/1), code(code),
-      plan(warp.plan) {}
+      plan(warp.plan), columns(countColumns(warp.shape, AttentionShape::kV)) {}
 
 //===------------------------------------------- states ----------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ static SmallVector<Value> concatenate(ArrayRef<Value> a, ArrayRef<Value> b, Arra
 }
 
 void ForwardWarp::emit() {
-  size_t rows = plan.sharedRows, columns = plan.columns;
+  size_t rows = plan.sharedRows;
   warp.forUnits(warp.countRows(), [&](Value number) {
     QueryUnit unit = warp.makeQueryUnit(number);
     Value none = warp.constantFloat(-kInfinity), zero = warp.constantFloat(0.0);
@@ -52,7 +52,7 @@ ForwardWarp::States ForwardWarp::join(const States &states, const States &chunk)
         warp.numbers.join(states.maxima[i], states.totals[i], chunk.maxima[i], chunk.totals[i]);
     joined.maxima.push_back(code.select(isThere, state.max, states.maxima[i]));
     joined.totals.push_back(code.select(isThere, state.total, states.totals[i]));
-    for (int64_t j = i * plan.columns; j < (i + 1) * plan.columns; ++j) {
+    for (int64_t j = i * columns; j < (i + 1) * columns; ++j) {
       Value sum = warp.numbers.joinSums(states.sums[j], chunk.sums[j], state.oldFactor, state.newFactor);
       joined.sums.push_back(code.select(isThere, sum, states.sums[j]));
     }
@@ -69,13 +69,13 @@ void ForwardWarp::finish(const WarpQuery &query, int64_t row, const States &stat
     Value sink = warp.load(warp.shape.getSink(), warp.atPlace(warp.shape.getSink(), place));
     state = warp.numbers.joinSink(state.max, state.total, sink);
   }
-  Numbers columns;
-  for (Value sum : ArrayRef(states.sums).slice(row * plan.columns, plan.columns)) {
+  Numbers finished;
+  for (Value sum : ArrayRef(states.sums).slice(row * columns, columns)) {
     if (warp.shape.hasSink)
       sum = warp.numbers.joinSums(sum, warp.constantFloat(0.0), state.oldFactor, state.newFactor);
-    columns.push_back(warp.numbers.finish(sum, state.total, isEmpty));
+    finished.push_back(warp.numbers.finish(sum, state.total, isEmpty));
   }
-  warp.storeColumns(columns, result, warp.atPlace(result, place));
+  warp.storeColumns(finished, result, warp.atPlace(result, place));
   if (!warp.shape.hasStatistics)
     return;
   code.choose(code.isEqual(warp.lane, 0), [&] {
@@ -118,7 +118,7 @@ void ForwardWarp::emitWeights(const QueryUnit &unit, Value first, States &chunk)
 
 /// The sums of weighted values. Absent keys add 0 to finite sums; others are made again without them.
 ForwardWarp::Numbers ForwardWarp::emitValues(const QueryUnit &unit, Value first) {
-  Numbers zeros(plan.sharedRows * plan.columns, warp.constantFloat(0.0));
+  Numbers zeros(plan.sharedRows * columns, warp.constantFloat(0.0));
   Numbers sums = warp.addKeys(zeros, unit, first, AttentionShape::kV);
   Value isSpecial = code.truth(false);
   for (Value sum : sums)

@@ -33,6 +33,8 @@ private:
   AttentionWarp warp;
   Code &code;
   const AttentionPlan &plan;
+  /// Of values, that a thread has.
+  int64_t columns;
 };
 
 } // namespace mlir::resid::cuda

@@ -39,12 +39,13 @@ KeyRange KeyGradients::findQueries(const Unit &unit) {
 }
 
 void KeyGradients::emit() {
-  int64_t columns = plan.sharedRows * plan.columns;
+  int64_t ofKeys = countColumns(warp.shape, AttentionShape::kK);
+  int64_t ofValues = countColumns(warp.shape, AttentionShape::kV);
   warp.forUnits(warp.shape.keys.value, [&](Value number) {
     Unit unit = makeUnit(number);
     KeyRange seeing = findQueries(unit);
     Value group = warp.shape.group.value, firstHead = code.multiply(unit.head.number, group);
-    Numbers zeros(2 * columns, warp.constantFloat(0.0));
+    Numbers zeros(plan.sharedRows * (ofKeys + ofValues), warp.constantFloat(0.0));
     Numbers sums = code.rolledLoop(0, group, 1, zeros, [&](Value head, ValueRange carried) -> Numbers {
       return code.rolledLoop(seeing.first, seeing.end, plan.ownRows * kWarpThreads, carried,
                              [&](Value first, ValueRange before) {
@@ -54,8 +55,8 @@ void KeyGradients::emit() {
     });
     for (int64_t i = 0; i < plan.sharedRows; ++i)
       code.choose(code.isAtMost(code.constant(i + 1), unit.count), [&] {
-        auto ofKey = ArrayRef(sums).slice(i * plan.columns, plan.columns);
-        auto ofValue = ArrayRef(sums).slice(columns + i * plan.columns, plan.columns);
+        auto ofKey = ArrayRef(sums).slice(i * ofKeys, ofKeys);
+        auto ofValue = ArrayRef(sums).slice(plan.sharedRows * ofKeys + i * ofValues, ofValues);
         finish(unit, i, warp.shape.getDk(), ofKey);
         finish(unit, i, warp.shape.getDv(), ofValue);
       });
@@ -135,9 +136,9 @@ KeyGradients::Numbers KeyGradients::addQueries(const Unit &unit, const Queries &
     };
     return warp.addWeighted(llvm::to_vector(before), list, none, count, operand, locate);
   };
-  auto half = ArrayRef(sums).take_front(sums.size() / 2);
-  Numbers next = addTo(half, kOfKeys, AttentionShape::kQ);
-  next.append(addTo(ArrayRef(sums).drop_front(half.size()), kOfValues, warp.shape.getDy()));
+  auto ofKeys = ArrayRef(sums).take_front(plan.sharedRows * countColumns(warp.shape, AttentionShape::kK));
+  Numbers next = addTo(ofKeys, kOfKeys, AttentionShape::kQ);
+  next.append(addTo(ArrayRef(sums).drop_front(ofKeys.size()), kOfValues, warp.shape.getDy()));
   warp.synchronize();
   return next;
 }

@@ -14,6 +14,7 @@ QueryGradients::QueryGradients(Code &code, kernels::KernelBody &body)
       plan(warp.plan) {}
 
 void QueryGradients::emit() {
+  int64_t columns = countColumns(warp.shape, AttentionShape::kK);
   warp.forUnits(warp.countRows(), [&](Value number) {
     QueryUnit unit = warp.makeQueryUnit(number);
     Statistics statistics = loadStatistics(warp.makeQueries(unit));
@@ -24,14 +25,14 @@ void QueryGradients::emit() {
     };
     Numbers means = forChunks(
         plan.sharedRows, [&](Value first, Numbers sums) { return addTerms(unit, statistics, first, std::move(sums)); });
-    Numbers sums = forChunks(plan.sharedRows * plan.columns, [&](Value first, Numbers sums) {
+    Numbers sums = forChunks(plan.sharedRows * columns, [&](Value first, Numbers sums) {
       return addChunk(unit, statistics, means, first, std::move(sums));
     });
     SmallVector<WarpQuery> queries = warp.makeQueries(unit);
     statistics = loadStatistics(queries);
     for (int64_t i = 0; i < plan.sharedRows; ++i)
       code.choose(code.isAtMost(code.constant(i + 1), unit.count), [&] {
-        finish(unit, queries[i], i, statistics, means[i], ArrayRef(sums).slice(i * plan.columns, plan.columns));
+        finish(unit, queries[i], i, statistics, means[i], ArrayRef(sums).slice(i * columns, columns));
       });
   });
 }

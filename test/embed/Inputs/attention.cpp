@@ -29,7 +29,7 @@ int64_t firstRow = 0;
 /// One program of attention.py.
 struct Program {
   std::string name, element, mask;
-  int64_t size;
+  int64_t size, valueSize;
   std::array<bool, 4> hasDimension;
   bool isCausal, hasCache, areHeadsBehind;
   double dropped;
@@ -113,12 +113,18 @@ public:
 
 private:
   int64_t count(int array) const {
-    int64_t rows = kBatch * kHeads * queries, shared = kBatch * kKeyHeads * keys * program.size, mask = 1;
+    int64_t rows = kBatch * kHeads * queries, shared = kBatch * kKeyHeads * keys, mask = 1;
     int64_t sizes[] = {kBatch, kHeads, queries, keys};
     for (int i = 0; i < 4; ++i)
       mask *= program.hasDimension[i] ? sizes[i] : 1;
-    int64_t counts[] = {rows * program.size, shared, shared, program.mask.empty() ? 0 : mask,
-                        rows * program.size, rows,   rows,   program.sink.empty() ? 0 : kHeads};
+    int64_t counts[] = {rows * program.size,
+                        shared * program.size,
+                        shared * program.valueSize,
+                        program.mask.empty() ? 0 : mask,
+                        rows * program.valueSize,
+                        rows,
+                        rows,
+                        program.sink.empty() ? 0 : kHeads};
     return counts[array];
   }
 
@@ -132,7 +138,7 @@ private:
     if (values == Values::Special && index % 61 == 7)
       return array == 3 ? (index % 2 ? -HUGE_VAL : HUGE_VAL) : index % 3 ? HUGE_VAL : std::nan("");
     // Values of absent keys: those that no row may see.
-    if (values == Values::Hidden && array == 2 && index / program.size % keys > past + queries)
+    if (values == Values::Hidden && array == 2 && index / program.valueSize % keys > past + queries)
       return index % 2 ? HUGE_VAL : std::nan("");
     return value;
   }
@@ -143,9 +149,10 @@ private:
       return index;
     int64_t heads = array == 0 || array == 4 ? kHeads : kKeyHeads,
             positions = array == 0 || array == 4 ? queries : keys;
-    int64_t column = index % program.size, row = index / program.size;
+    int64_t size = array == 2 || array == 4 ? program.valueSize : program.size;
+    int64_t column = index % size, row = index / size;
     int64_t position = row % positions, head = row / positions % heads, item = row / positions / heads;
-    return ((item * positions + position) * heads + head) * program.size + column;
+    return ((item * positions + position) * heads + head) * size + column;
   }
 
   void lay(Place place) {
@@ -176,7 +183,8 @@ private:
   }
 
   void compute() {
-    AttentionArrays<T> loops = {kBatch, kHeads, kKeyHeads, queries, keys, program.size, nullptr, nullptr, nullptr};
+    AttentionArrays<T> loops = {kBatch,  kHeads,  kKeyHeads, queries, keys, program.size, program.valueSize,
+                                nullptr, nullptr, nullptr};
     loops.q = arrays[0].values.data(), loops.k = arrays[1].values.data(), loops.v = arrays[2].values.data();
     std::vector<char> choices(arrays[3].values.begin(), arrays[3].values.end());
     if (program.mask == "i1")

@@ -8,11 +8,12 @@ import sys
 
 BATCH, HEADS, KEY_HEADS = 2, 4, 2
 # Name; type; size of a head; the mask's type and which of batch, heads, queries, keys it has; causal; with a cache;
-# whether heads come after positions in memory; p of a dropout; the window, the cap and the sink's type, if there are any.
+# whether heads come after positions in memory; p of a dropout; the window, the cap, the sink's type and the size of values, if
+# there are any.
 PROGRAMS = [
     ("plain_f32", "f32", 20, None, "", False, False, False, None),
     ("one_f32", "f32", 1, None, "", False, False, False, None),
-    ("wide_f32", "f32", 256, None, "", True, False, False, None),
+    ("wide_f32", "f32", 576, None, "", True, False, False, None),
     ("causal_f32", "f32", 48, None, "", True, False, False, None),
     ("cache_f32", "f32", 32, None, "", True, True, False, None),
     ("filled_f32", "f32", 33, None, "", False, True, False, None),
@@ -47,6 +48,11 @@ PROGRAMS = [
     ("sink_f32", "f32", 20, None, "", True, False, False, None, {"sink": "f32"}),
     ("sink_f64", "f32", 16, "i1", "qk", False, False, False, None, {"sink": "f64"}),
     ("sink_bf16", "bf16", 40, "bf16", "qk", True, True, True, 0.5, {"sink": "bf16", "window": 90, "cap": 2.5}),
+    ("latent_f32", "f32", 576, None, "", True, True, False, None, {"values": 512}),
+    ("short_f32", "f32", 192, "i1", "qk", True, False, True, None, {"values": 128, "sink": "f32"}),
+    ("few_bf16", "bf16", 40, None, "", True, False, False, 0.3, {"values": 5}),
+    ("many_f16", "f16", 3, "f16", "k", False, True, False, None, {"values": 300}),
+    ("long_f64", "f64", 9, None, "", False, False, True, None, {"values": 33, "window": 90, "cap": 2.0}),
     ("sink_f16", "f16", 24, None, "", False, True, False, None, {"sink": "f16", "window": 1}),
 ]
 SIZES = {"b": BATCH, "h": HEADS, "q": "?", "k": "?"}
@@ -69,15 +75,19 @@ def transpose(name, source, from_type, to_type, dimension):
 def write_program(name, element, size, mask, letters, causal, cache, after, p, more):
     wide = "f64" if "f64" in (element, mask, more.get("sink")) else "f32"
     q, k = f"tensor<{BATCH}x{HEADS}x?x{size}x{element}>", f"tensor<{BATCH}x{KEY_HEADS}x?x{size}x{element}>"
-    statistics, types, operands = f"tensor<{BATCH}x{HEADS}x?x{wide}>", [q, k, k], ["q", "k", "v"]
-    kinds = {"q": q, "k": k, "v": k, "m": mask_type(mask, letters) if mask else None}
+    statistics, types, operands = f"tensor<{BATCH}x{HEADS}x?x{wide}>", [q, k], ["q", "k", "v"]
+    values = more.get("values", size)
+    v, y = (f"tensor<{BATCH}x{heads}x?x{values}x{element}>" for heads in (KEY_HEADS, HEADS))
+    kinds = {"q": q, "k": k, "v": v, "m": mask_type(mask, letters) if mask else None}
     kinds["s"] = f"tensor<{HEADS}x{more['sink']}>" if "sink" in more else None
-    text, result = "", q
+    types.append(v)
+    text, result = "", y
     if after:
-        kinds["q"] = result = f"tensor<{BATCH}x?x{HEADS}x{size}x{element}>"
-        kinds["k"] = kinds["v"] = f"tensor<{BATCH}x?x{KEY_HEADS}x{size}x{element}>"
-        for operand in "qkv":
-            text += transpose(f"{operand}t", operand, kinds[operand], q if operand == "q" else k, 1)
+        for operand, own in {"q": q, "k": k, "v": v}.items():
+            heads, columns = HEADS if operand == "q" else KEY_HEADS, values if operand == "v" else size
+            kinds[operand] = f"tensor<{BATCH}x?x{heads}x{columns}x{element}>"
+            text += transpose(f"{operand}t", operand, kinds[operand], own, 1)
+        result = f"tensor<{BATCH}x?x{HEADS}x{values}x{element}>"
         operands = ["qt", "kt", "vt"]
     arguments = [f"%{operand}: {kinds[operand]}" for operand in "qkvms" if kinds[operand]] + (["%past: i64"] if cache else [])
     clauses = ""
@@ -97,9 +107,9 @@ def write_program(name, element, size, mask, letters, causal, cache, after, p, m
         arguments += ["%seed: i64", "%step: i64", "%row: i64", "%site: i64"]
     clauses += f" {{{', '.join(attributes)}}}" if attributes else ""
     text += (f"  %y, %max, %sum = resid.attention {', '.join('%' + operand for operand in operands)}{clauses} : {', '.join(types)}"
-             f" -> {q}, {statistics}, {statistics}\n")
+             f" -> {y}, {statistics}, {statistics}\n")
     if after:
-        text += transpose("yt", "y", q, result, 2)
+        text += transpose("yt", "y", y, result, 2)
     returned = f"{result}, {statistics}, {statistics}"
     return (f"func.func @{name}({', '.join(arguments)}) -> ({returned}) {{\n{text}"
             f"  return %{'yt' if after else 'y'}, %max, %sum : {returned}\n}}\n")
@@ -119,7 +129,7 @@ def write_call(name, element, size, mask, letters, causal, cache, after, p, more
     values += [f"static_cast<{types[element]} *>(a[4])", f"static_cast<{wide} *>(a[5])", f"static_cast<{wide} *>(a[6])"]
     strides = ", ".join("true" if letter in letters else "false" for letter in "bhqk")
     quoted = [f'"{name}"', f'"{element}"', f'"{mask or ""}"']
-    return (f"{{{', '.join(quoted)}, {size}, {{{strides}}}, {str(causal).lower()}, {str(cache).lower()}, {str(after).lower()},\n"
+    return (f"{{{', '.join(quoted)}, {size}, {more.get('values', size)}, {{{strides}}}, {str(causal).lower()}, {str(cache).lower()}, {str(after).lower()},\n"
             f" {p or 0}, {more.get('window', 0)}, {more.get('cap', 0)}, \"{sink}\",\n"
             " [](const resid_ctx *ctx, [[maybe_unused]] int64_t past, int64_t queries, int64_t keys, void *const *a) {\n"
             f"   return {name}({', '.join(values)});\n }}}},\n")

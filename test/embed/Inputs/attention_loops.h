@@ -75,9 +75,9 @@ inline double cappedTanh(double x) {
   return std::copysign(t / (t + 2.0), x);
 }
 
-/// q is [batch][heads][queries][size], k and v are [batch][keyHeads][keys][size].
+/// q is [batch][heads][queries][size], k is [batch][keyHeads][keys][size], and v the same with valueSize.
 template <typename T> struct AttentionArrays {
-  int64_t batch, heads, keyHeads, queries, keys, size;
+  int64_t batch, heads, keyHeads, queries, keys, size, valueSize;
   const T *q, *k, *v;
   /// One of the masks or none, and how far its elements are apart along batch, heads, queries and keys.
   const T *addends = nullptr;
@@ -94,7 +94,7 @@ template <typename T> struct AttentionArrays {
   /// Dropout: T (0: none), the row of the first query, and what draws the mask.
   uint32_t threshold = 0, firstRow = 0;
   RandomSite random = {};
-  /// Results: y like q, not rounded to storage yet; max and sum are [batch][heads][queries].
+  /// Results: y like q with valueSize, not rounded to storage yet; max and sum are [batch][heads][queries].
   T *y = nullptr, *max = nullptr, *sum = nullptr;
 };
 
@@ -103,11 +103,12 @@ template <typename T> T larger(T a, T b) { return std::isnan(a) ? a : b <= a ? a
 
 /// Query i of head h of item b.
 template <typename T> void attendRow(const AttentionArrays<T> &a, int64_t b, int64_t h, int64_t i) {
-  const int64_t row = (b * a.heads + h) * a.queries + i, size = a.size;
-  const int64_t shared = (b * a.keyHeads + h / (a.heads / a.keyHeads)) * a.keys * size;
-  const T *q = a.q + row * size, *k = a.k + shared, *v = a.v + shared, infinity = std::numeric_limits<T>::infinity();
+  const int64_t row = (b * a.heads + h) * a.queries + i, size = a.size, valueSize = a.valueSize;
+  const int64_t shared = (b * a.keyHeads + h / (a.heads / a.keyHeads)) * a.keys;
+  const T *q = a.q + row * size, *k = a.k + shared * size, *v = a.v + shared * valueSize;
+  const T infinity = std::numeric_limits<T>::infinity();
   const int64_t past = a.past < 0 ? 0 : a.past, filled = a.past < 0 ? a.keys : a.past + a.queries;
-  T m = -infinity, l = 0, o[256] = {};
+  T m = -infinity, l = 0, o[576] = {};
   bool isFirst = true;
   for (int64_t c = 0; c < filled; c += 256) {
     T s[256], mc = -infinity;
@@ -134,7 +135,7 @@ template <typename T> void attendRow(const AttentionArrays<T> &a, int64_t b, int
     if (!isAny)
       continue;
     mc = mc + T(0);
-    T lanes[64] = {}, oc[256] = {};
+    T lanes[64] = {}, oc[576] = {};
     for (int64_t j = 0; j < 256; ++j) {
       if (!isPresent[j])
         continue;
@@ -145,8 +146,8 @@ template <typename T> void attendRow(const AttentionArrays<T> &a, int64_t b, int
           continue;
         p = p * static_cast<T>(65536.0 / (65536 - a.threshold));
       }
-      for (int64_t d = 0; d < size; ++d)
-        oc[d] = multiplyAdd(p, v[(c + j) * size + d], oc[d]);
+      for (int64_t d = 0; d < valueSize; ++d)
+        oc[d] = multiplyAdd(p, v[(c + j) * valueSize + d], oc[d]);
     }
     for (int step = 32; step > 0; step /= 2)
       for (int lane = 0; lane < step; ++lane)
@@ -157,7 +158,7 @@ template <typename T> void attendRow(const AttentionArrays<T> &a, int64_t b, int
     } else {
       T next = larger(m, mc), alpha = flushedExp(m - next), beta = flushedExp(mc - next);
       m = next, l = multiplyAdd(lanes[0], beta, l * alpha);
-      for (int64_t d = 0; d < size; ++d)
+      for (int64_t d = 0; d < valueSize; ++d)
         o[d] = multiplyAdd(oc[d], beta, o[d] * alpha);
     }
     isFirst = false;
@@ -166,12 +167,12 @@ template <typename T> void attendRow(const AttentionArrays<T> &a, int64_t b, int
     T ms = a.sink[h] + T(0), next = isFirst ? ms : larger(m, ms), alpha = flushedExp(m - next);
     T beta = flushedExp(ms - next);
     m = next, l = isFirst ? T(1) : multiplyAdd(T(1), beta, l * alpha);
-    for (int64_t d = 0; d < size; ++d)
+    for (int64_t d = 0; d < valueSize; ++d)
       o[d] = isFirst ? T(0) : multiplyAdd(T(0), beta, o[d] * alpha);
     isFirst = false;
   }
-  for (int64_t d = 0; d < size; ++d)
-    a.y[row * size + d] = isFirst ? T(0) : (o[d] + T(0)) / l;
+  for (int64_t d = 0; d < valueSize; ++d)
+    a.y[row * valueSize + d] = isFirst ? T(0) : (o[d] + T(0)) / l;
   a.max[row] = m;
   a.sum[row] = l;
 }

@@ -15,8 +15,8 @@ sys.argv = ["attention.py", FOLDER]
 sys.path.insert(0, os.path.join(INPUTS, "../../embed/Inputs"))
 import attention  # of this repository; writes its programs into the folder
 
-# Of the programs: between them, all types, clauses and layouts, and heads of one column and of the most there are.
-SOME = ["one_f32", "wide_f32", "mixed_f64", "added_bf16", "dropped_cache", "window_f64", "steep_f16", "sink_bf16"]
+# Of the programs: between them, all types, clauses and layouts, and heads of one column and of the most there are, values of another size.
+SOME = ["one_f32", "wide_f32", "mixed_f64", "added_bf16", "dropped_cache", "window_f64", "steep_f16", "sink_bf16", "short_f32", "few_bf16"]
 # Queries, keys, and how many keys a cache has before.
 SIZES = [(13, 300, 290), (33, 70, 37), (1, 513, 512), (3, 5, 2), (0, 4, 3)] if ALL else [(9, 270, 255)]
 SPECIAL = """func.func @f(%q: tensor<1x2x7x20xf32>, %k: tensor<1x2x300x20xf32>, %x: tensor<1x2x300x20xf32>, %draw: tensor<7x300xf32>)
@@ -61,10 +61,11 @@ def forward(program, queries, keys, past):
     if cache and keys < queries:
         return
     sizes = {"b": attention.BATCH, "h": attention.HEADS, "q": queries, "k": keys}
-    shape = lambda heads, length: [attention.BATCH, *([length, heads] if after else [heads, length]), size]
+    shape = lambda heads, length, columns=size: [attention.BATCH, *([length, heads] if after else [heads, length]), columns]
     array = lambda kind, dimensions, seed: f"{kind}[{'x'.join(map(str, dimensions))}]=random:{seed}"
     of_keys = shape(attention.KEY_HEADS, keys)
-    arguments = [array(element, shape(attention.HEADS, queries), 1), array(element, of_keys, 2), array(element, of_keys, 3)]
+    arguments = [array(element, shape(attention.HEADS, queries), 1), array(element, of_keys, 2)]
+    arguments.append(array(element, shape(attention.KEY_HEADS, keys, more.get("values", size)), 3))
     text = attention.write_program(*program)
     if mask:
         rank = re.search(r"%m: tensor<([^>]*)>", text).group(1).count("x")
