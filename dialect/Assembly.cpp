@@ -202,10 +202,11 @@ void resid::printAddNormTypes(OpAsmPrinter &printer, Operation *op, Value, Value
 
 ParseResult resid::parseNameOf(OpAsmParser &parser, StringRef what, const KnownNames &known, StringRef &name) {
   SMLoc location = parser.getCurrentLocation();
+  // Editors complete these names.
+  if (succeeded(parser.parseOptionalKeyword(&name, known.names)))
+    return success();
   if (failed(parser.parseOptionalKeyword(&name)))
     name = "";
-  if (llvm::is_contained(known.names, name))
-    return success();
   InFlightDiagnostic message = parser.emitError(location, "expected the ") << what << " " << listNames(known);
   message << ", but got ";
   if (name.empty())

@@ -2,36 +2,27 @@
 //
 // The reference pages of the ops of resid, as the language server shows them. The text is that of the definitions.
 
-#ifndef RESID_TOOLS_EDITOR_OPPAGES_H
-#define RESID_TOOLS_EDITOR_OPPAGES_H
+#ifndef RESID_TOOLS_RESID_LSP_SERVER_OPPAGES_H
+#define RESID_TOOLS_RESID_LSP_SERVER_OPPAGES_H
 
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/StringRef.h"
 #include <string>
-#include <vector>
 
 namespace mlir::resid::editor {
 
-struct OpAttribute {
-  /// `type` is the class of MLIR, `::mlir::FloatAttr` say.
-  std::string name, type, description;
-};
-
 struct OpPage {
-  /// Without the dialect's name.
+  /// With the dialect's name.
   std::string name;
   std::string summary;
   /// In Markdown: syntax, formula, operands and results, constraints, example.
   std::string text;
-  std::vector<OpAttribute> attributes;
+  /// The first use of the op in the example, from its name on.
+  std::string use;
 };
 
 /// All ops, in the order of the reference.
 llvm::ArrayRef<OpPage> getOpPages();
 
-/// Null for names that no op of resid has; `name` begins with `resid.`.
-const OpPage *findOpPage(llvm::StringRef name);
-
 } // namespace mlir::resid::editor
 
-#endif // RESID_TOOLS_EDITOR_OPPAGES_H
+#endif // RESID_TOOLS_RESID_LSP_SERVER_OPPAGES_H
