@@ -18,11 +18,8 @@ ParseResult resid::parseAddTypes(OpAsmParser &parser, OptionalOperand &gateOpera
   return failure(succeeded(parser.parseOptionalArrow()) && parser.parseType(result));
 }
 
-void resid::printAddTypes(OpAsmPrinter &printer, Operation *, Value, Type x, Type, Type gate, Type result) {
-  printer << x;
-  printClauseType(printer, gate);
-  if (result != x)
-    printArrowTypes(printer, result);
+void resid::printAddTypes(OpAsmPrinter &printer, Operation *op, Value, Type x, Type, Type gate, Type) {
+  printTypes(printer, op, {x, gate}, x);
 }
 
 ParseResult resid::parseBiasTypes(OpAsmParser &parser, Type &f, Type &bias) {
@@ -33,24 +30,15 @@ void resid::printBiasTypes(OpAsmPrinter &printer, Operation *, Type f, Type bias
 
 ParseResult resid::parseNormTypes(OpAsmParser &parser, OptionalOperand &gammaOperand, OptionalOperand &betaOperand,
                                   Type &x, Type &gamma, Type &beta, Type &result, SmallVectorImpl<Type> &statistics) {
-  SmallVector<Type> results;
-  if (parseTypes(parser,
+  return failure(
+      parseTypes(parser,
                  {{"x", x}, {"gamma", gamma, gammaOperand.has_value()}, {"beta", beta, betaOperand.has_value()}}) ||
-      parseArrowTypes(parser, results))
-    return failure();
-  result = results.empty() ? x : results.front();
-  if (!results.empty())
-    statistics.append(results.begin() + 1, results.end());
-  return success();
+      parseArrowTypes(parser, x, result, statistics));
 }
 
-void resid::printNormTypes(OpAsmPrinter &printer, Operation *op, Value, Value, Type x, Type gamma, Type beta,
-                           Type result, TypeRange statistics) {
-  printer << x;
-  printClauseType(printer, gamma);
-  printClauseType(printer, beta);
-  if (result != x || !statistics.empty())
-    printArrowTypes(printer, op->getResultTypes());
+void resid::printNormTypes(OpAsmPrinter &printer, Operation *op, Value, Value, Type x, Type gamma, Type beta, Type,
+                           TypeRange) {
+  printTypes(printer, op, {x, gamma, beta}, x);
 }
 
 ParseResult resid::parseNormGradTypes(OpAsmParser &parser, ArrayRef<OpAsmParser::UnresolvedOperand> statisticOperands,
@@ -74,13 +62,18 @@ ParseResult resid::parseNormGradTypes(OpAsmParser &parser, ArrayRef<OpAsmParser:
   return success();
 }
 
+/// Prints types of a gradient; without an arrow, those of parameters are the type of gamma.
+static void printGradTypes(OpAsmPrinter &printer, Operation *op, ArrayRef<Type> stated, ArrayRef<Type> usual,
+                           size_t numberOfParameters, Type gamma) {
+  SmallVector<Type> results(usual);
+  results.append(numberOfParameters, gamma);
+  printTypes(printer, op, stated, results);
+}
+
 void resid::printNormGradTypes(OpAsmPrinter &printer, Operation *op, OperandRange, Value, Value, Type dy, Type x,
-                               TypeRange statistics, Type gamma, Type, Type dx, TypeRange parameters) {
-  printer << dy << ", " << x;
-  printClauseType(printer, statistics.empty() ? Type() : statistics.front());
-  printClauseType(printer, gamma);
-  if (dx != x || !llvm::all_of(parameters, [&](Type parameter) { return parameter == gamma; }))
-    printArrowTypes(printer, op->getResultTypes());
+                               TypeRange statistics, Type gamma, Type, Type, TypeRange parameters) {
+  Type statistic = statistics.empty() ? Type() : statistics.front();
+  printGradTypes(printer, op, {dy, x, statistic, gamma}, x, parameters.size(), gamma);
 }
 
 ParseResult resid::parseDyTGradTypes(OpAsmParser &parser, OptionalOperand &gammaOperand, OptionalOperand &dsumOperand,
@@ -106,11 +99,8 @@ ParseResult resid::parseDyTGradTypes(OpAsmParser &parser, OptionalOperand &gamma
 }
 
 void resid::printDyTGradTypes(OpAsmPrinter &printer, Operation *op, Value, Value, Type dy, Type x, Type alpha,
-                              Type gamma, Type, Type dx, Type dalpha, TypeRange parameters) {
-  printer << dy << ", " << x << ", " << alpha;
-  printClauseType(printer, gamma);
-  if (dx != x || dalpha != alpha || !llvm::all_of(parameters, [&](Type parameter) { return parameter == gamma; }))
-    printArrowTypes(printer, op->getResultTypes());
+                              Type gamma, Type, Type, Type, TypeRange parameters) {
+  printGradTypes(printer, op, {dy, x, alpha, gamma}, {x, alpha}, parameters.size(), gamma);
 }
 
 ParseResult resid::parseBatchNormTypes(OpAsmParser &parser, ArrayRef<OpAsmParser::UnresolvedOperand> givenOperands,
@@ -118,28 +108,19 @@ ParseResult resid::parseBatchNormTypes(OpAsmParser &parser, ArrayRef<OpAsmParser
                                        SmallVectorImpl<Type> &given, Type &gamma, Type &beta, Type &result,
                                        SmallVectorImpl<Type> &statistics) {
   Type statistic;
-  SmallVector<Type> results;
   if (parseTypes(parser, {{"x", x},
                           {"statistics", statistic, !givenOperands.empty()},
                           {"gamma", gamma, gammaOperand.has_value()},
                           {"beta", beta, betaOperand.has_value()}}) ||
-      parseArrowTypes(parser, results))
+      parseArrowTypes(parser, x, result, statistics))
     return failure();
   given.assign(givenOperands.size(), statistic);
-  result = results.empty() ? x : results.front();
-  if (!results.empty())
-    statistics.append(results.begin() + 1, results.end());
   return success();
 }
 
 void resid::printBatchNormTypes(OpAsmPrinter &printer, Operation *op, OperandRange, Value, Value, Type x,
-                                TypeRange given, Type gamma, Type beta, Type result, TypeRange statistics) {
-  printer << x;
-  printClauseType(printer, given.empty() ? Type() : given.front());
-  printClauseType(printer, gamma);
-  printClauseType(printer, beta);
-  if (result != x || !statistics.empty())
-    printArrowTypes(printer, op->getResultTypes());
+                                TypeRange given, Type gamma, Type beta, Type, TypeRange) {
+  printTypes(printer, op, {x, given.empty() ? Type() : given.front(), gamma, beta}, x);
 }
 
 ParseResult resid::parseDyTTypes(OpAsmParser &parser, OptionalOperand &gammaOperand, OptionalOperand &betaOperand,
@@ -153,13 +134,9 @@ ParseResult resid::parseDyTTypes(OpAsmParser &parser, OptionalOperand &gammaOper
   return failure(succeeded(parser.parseOptionalArrow()) && parser.parseType(result));
 }
 
-void resid::printDyTTypes(OpAsmPrinter &printer, Operation *, Value, Value, Type x, Type alpha, Type gamma, Type beta,
-                          Type result) {
-  printer << x << ", " << alpha;
-  printClauseType(printer, gamma);
-  printClauseType(printer, beta);
-  if (result != x)
-    printArrowTypes(printer, result);
+void resid::printDyTTypes(OpAsmPrinter &printer, Operation *op, Value, Value, Type x, Type alpha, Type gamma, Type beta,
+                          Type) {
+  printTypes(printer, op, {x, alpha, gamma, beta}, x);
 }
 
 ParseResult resid::parseAddNormTypes(OpAsmParser &parser, OptionalOperand &biasOperand, OptionalOperand &gateOperand,
@@ -191,13 +168,8 @@ ParseResult resid::parseAddNormTypes(OpAsmParser &parser, OptionalOperand &biasO
 }
 
 void resid::printAddNormTypes(OpAsmPrinter &printer, Operation *op, Value, Value, Value, Value, Value, Type x, Type,
-                              Type bias, Type gate, Type alpha, Type gamma, Type beta, Type normalized, Type sum,
-                              TypeRange statistics) {
-  printer << x;
-  for (Type type : {bias, gate, alpha, gamma, beta})
-    printClauseType(printer, type);
-  if (normalized != x || sum != x || !statistics.empty())
-    printArrowTypes(printer, op->getResultTypes());
+                              Type bias, Type gate, Type alpha, Type gamma, Type beta, Type, Type, TypeRange) {
+  printTypes(printer, op, {x, bias, gate, alpha, gamma, beta}, {x, x});
 }
 
 ParseResult resid::parseNameOf(OpAsmParser &parser, StringRef what, const KnownNames &known, StringRef &name) {

@@ -26,24 +26,12 @@ static Type getTypeOfRows(Type logits) {
 
 ParseResult resid::parseCrossEntropyTypes(OpAsmParser &parser, Type &logits, Type &labels, Type &loss,
                                           Type &logsumexp) {
-  SmallVector<Type> results;
-  if (parseTypes(parser, {{"logits", logits}, {"labels", labels}}))
-    return failure();
-  SMLoc location = parser.getCurrentLocation();
-  if (parseArrowTypes(parser, results))
-    return failure();
-  if (results.size() > 2)
-    return parser.emitError(location, "expected the types of loss and logsumexp, but got ") << results.size();
-  loss = results.empty() ? getTypeOfRows(logits) : results.front();
-  logsumexp = results.size() == 2 ? results.back() : Type();
-  return success();
+  return failure(parseTypes(parser, {{"logits", logits}, {"labels", labels}}) ||
+                 parseArrowTypes(parser, "loss and logsumexp", getTypeOfRows(logits), loss, logsumexp));
 }
 
-void resid::printCrossEntropyTypes(OpAsmPrinter &printer, Operation *op, Type logits, Type labels, Type loss,
-                                   Type logsumexp) {
-  printer << logits << ", " << labels;
-  if (logsumexp || loss != getTypeOfRows(logits))
-    printArrowTypes(printer, op->getResultTypes());
+void resid::printCrossEntropyTypes(OpAsmPrinter &printer, Operation *op, Type logits, Type labels, Type, Type) {
+  printTypes(printer, op, {logits, labels}, getTypeOfRows(logits));
 }
 
 ParseResult resid::parseCrossEntropyGradTypes(OpAsmParser &parser, Type &dloss, Type &logits, Type &labels,
@@ -87,27 +75,17 @@ void resid::printEmbeddingGradTypes(OpAsmPrinter &printer, Operation *, Type, Ty
 ParseResult resid::parseAttentionTypes(OpAsmParser &parser, OptionalOperand &maskOperand, OptionalOperand &sinkOperand,
                                        Type &q, Type &k, Type &v, Type &mask, Type &sink, Type &result,
                                        SmallVectorImpl<Type> &statistics) {
-  SmallVector<Type> results;
-  if (parseTypes(parser, {{"q", q},
-                          {"k", k},
-                          {"v", v},
-                          {"mask", mask, maskOperand.has_value()},
-                          {"sink", sink, sinkOperand.has_value()}}) ||
-      parseArrowTypes(parser, results))
-    return failure();
-  result = results.empty() ? AttentionOp::getResultType(q, v) : results.front();
-  if (!results.empty())
-    statistics.append(results.begin() + 1, results.end());
-  return success();
+  return failure(parseTypes(parser, {{"q", q},
+                                     {"k", k},
+                                     {"v", v},
+                                     {"mask", mask, maskOperand.has_value()},
+                                     {"sink", sink, sinkOperand.has_value()}}) ||
+                 parseArrowTypes(parser, AttentionOp::getResultType(q, v), result, statistics));
 }
 
 void resid::printAttentionTypes(OpAsmPrinter &printer, Operation *op, Value, Value, Type q, Type k, Type v, Type mask,
-                                Type sink, Type result, TypeRange statistics) {
-  printer << q << ", " << k << ", " << v;
-  printClauseType(printer, mask);
-  printClauseType(printer, sink);
-  if (result != AttentionOp::getResultType(q, v) || !statistics.empty())
-    printArrowTypes(printer, op->getResultTypes());
+                                Type sink, Type, TypeRange) {
+  printTypes(printer, op, {q, k, v, mask, sink}, AttentionOp::getResultType(q, v));
 }
 
 /// A wrong type stays one, which the verifier refuses.
@@ -139,11 +117,9 @@ ParseResult resid::parseAttentionGradTypes(OpAsmParser &parser, OptionalOperand 
   return success();
 }
 
-void resid::printAttentionGradTypes(OpAsmPrinter &printer, Operation *, Value, Value, Type dy, Type q, Type k, Type v,
+void resid::printAttentionGradTypes(OpAsmPrinter &printer, Operation *op, Value, Value, Type dy, Type q, Type k, Type v,
                                     Type, Type, Type mask, Type sink, Type, Type, Type, Type) {
-  printer << dy << ", " << q << ", " << k << ", " << v;
-  printClauseType(printer, mask);
-  printClauseType(printer, sink);
+  printTypes(printer, op, {dy, q, k, v, mask, sink}, op->getResultTypes());
 }
 
 ParseResult resid::parseRotaryTypes(OpAsmParser &parser, Type &x, Type &cos, Type &sin) {

@@ -18,11 +18,8 @@ ParseResult resid::parseReadTypes(OpAsmParser &parser, OptionalOperand &weightsO
   return failure(succeeded(parser.parseOptionalArrow()) && parser.parseType(result));
 }
 
-void resid::printReadTypes(OpAsmPrinter &printer, Operation *, Value, Type x, Type weights, Type result) {
-  printer << x;
-  printClauseType(printer, weights);
-  if (result != orElse(getStreamType(x), x))
-    printArrowTypes(printer, result);
+void resid::printReadTypes(OpAsmPrinter &printer, Operation *op, Value, Type x, Type weights, Type) {
+  printTypes(printer, op, {x, weights}, orElse(getStreamType(x), x));
 }
 
 ParseResult resid::parseWriteTypes(OpAsmParser &parser, OptionalOperand &yOperand, OptionalOperand &weightsOperand,
@@ -37,33 +34,18 @@ ParseResult resid::parseWriteTypes(OpAsmParser &parser, OptionalOperand &yOperan
   return failure(succeeded(parser.parseOptionalArrow()) && parser.parseType(result));
 }
 
-void resid::printWriteTypes(OpAsmPrinter &printer, Operation *, Value, Value, Value, Type x, Type, Type weights,
-                            Type mix, Type result) {
-  printer << x;
-  printClauseType(printer, weights);
-  printClauseType(printer, mix);
-  if (result != x)
-    printArrowTypes(printer, result);
+void resid::printWriteTypes(OpAsmPrinter &printer, Operation *op, Value, Value, Value, Type x, Type, Type weights,
+                            Type mix, Type) {
+  printTypes(printer, op, {x, weights, mix}, x);
 }
 
 ParseResult resid::parseProjectTypes(OpAsmParser &parser, Type &x, Type &weight, Type &z, Type &rstd) {
-  SmallVector<Type> results;
-  if (parseTypes(parser, {{"x", x}, {"weight", weight}}))
-    return failure();
-  SMLoc location = parser.getCurrentLocation();
-  if (parseArrowTypes(parser, results))
-    return failure();
-  if (results.size() > 2)
-    return parser.emitError(location, "expected the types of z and rstd, but got ") << results.size();
-  z = results.empty() ? orElse(getProjectedType(x, weight), x) : results.front();
-  rstd = results.size() == 2 ? results.back() : Type();
-  return success();
+  return failure(parseTypes(parser, {{"x", x}, {"weight", weight}}) ||
+                 parseArrowTypes(parser, "z and rstd", orElse(getProjectedType(x, weight), x), z, rstd));
 }
 
-void resid::printProjectTypes(OpAsmPrinter &printer, Operation *op, Type x, Type weight, Type z, Type rstd) {
-  printer << x << ", " << weight;
-  if (rstd || z != orElse(getProjectedType(x, weight), x))
-    printArrowTypes(printer, op->getResultTypes());
+void resid::printProjectTypes(OpAsmPrinter &printer, Operation *op, Type x, Type weight, Type, Type) {
+  printTypes(printer, op, {x, weight}, orElse(getProjectedType(x, weight), x));
 }
 
 ParseResult resid::parseStreamDotsTypes(OpAsmParser &parser, Type &a, Type &b, Type &result) {

@@ -31,18 +31,36 @@ ParseResult resid::parseTypes(OpAsmParser &parser, ArrayRef<StatedType> all) {
   return success();
 }
 
-void resid::printClauseType(OpAsmPrinter &printer, Type type) {
-  if (type)
-    printer << ", " << type;
-}
-
 ParseResult resid::parseArrowTypes(OpAsmParser &parser, SmallVectorImpl<Type> &results) {
   if (failed(parser.parseOptionalArrow()))
     return success();
   return parser.parseTypeList(results);
 }
 
-void resid::printArrowTypes(OpAsmPrinter &printer, TypeRange results) {
-  printer << " -> ";
-  llvm::interleaveComma(results, printer);
+ParseResult resid::parseArrowTypes(OpAsmParser &parser, Type usual, Type &first, SmallVectorImpl<Type> &others) {
+  if (parseArrowTypes(parser, others))
+    return failure();
+  first = usual;
+  if (!others.empty()) {
+    first = others.front();
+    others.erase(others.begin());
+  }
+  return success();
+}
+
+ParseResult resid::parseArrowTypes(OpAsmParser &parser, StringRef names, Type usual, Type &first, Type &second) {
+  SmallVector<Type> others;
+  SMLoc location = parser.getCurrentLocation();
+  if (parseArrowTypes(parser, usual, first, others))
+    return failure();
+  if (others.size() > 1)
+    return parser.emitError(location, "expected the types of ") << names << ", but got " << others.size() + 1;
+  second = others.empty() ? Type() : others.front();
+  return success();
+}
+
+void resid::printTypes(OpAsmPrinter &printer, Operation *op, ArrayRef<Type> stated, TypeRange usualResults) {
+  llvm::interleaveComma(llvm::make_filter_range(stated, [](Type type) { return type; }), printer);
+  if (op->getResultTypes() != usualResults)
+    printer << " -> " << op->getResultTypes();
 }

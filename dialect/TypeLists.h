@@ -19,12 +19,17 @@ struct StatedType {
 
 /// Parses the types of those that were written, one after the other.
 ParseResult parseTypes(OpAsmParser &parser, ArrayRef<StatedType> all);
-/// Prints ", type", or nothing for null.
-void printClauseType(OpAsmPrinter &printer, Type type);
 
 /// Parses `(-> type (, type)*)?`; without an arrow `results` stays empty.
 ParseResult parseArrowTypes(OpAsmParser &parser, SmallVectorImpl<Type> &results);
-void printArrowTypes(OpAsmPrinter &printer, TypeRange results);
+/// The same for a first result, which has the type `usual` without an arrow, and any number of others.
+ParseResult parseArrowTypes(OpAsmParser &parser, Type usual, Type &first, SmallVectorImpl<Type> &others);
+/// The same for a first result and one more, which may be absent and is null then. `names` are those of both.
+ParseResult parseArrowTypes(OpAsmParser &parser, StringRef names, Type usual, Type &first, Type &second);
+
+/// Prints the types that are not null, one after the other, and then those of the op's results, where they are others
+/// than the parser takes them for without an arrow.
+void printTypes(OpAsmPrinter &printer, Operation *op, ArrayRef<Type> stated, TypeRange usualResults);
 
 } // namespace mlir::resid
 
