@@ -55,49 +55,9 @@ void runClamp(const Instruction &in, Machine &m) {
   m.registers[in.result].number = in.round(minimum(raised, m.registers[in.operands[2]].number));
 }
 
-bool compareFloats(arith::CmpFPredicate predicate, double a, double b) {
-  using P = arith::CmpFPredicate;
-  bool unordered = std::isnan(a) || std::isnan(b);
-  switch (predicate) {
-  case P::AlwaysFalse:
-    return false;
-  case P::OEQ:
-    return a == b;
-  case P::OGT:
-    return a > b;
-  case P::OGE:
-    return a >= b;
-  case P::OLT:
-    return a < b;
-  case P::OLE:
-    return a <= b;
-  case P::ONE:
-    return !unordered && a != b;
-  case P::ORD:
-    return !unordered;
-  case P::UEQ:
-    return unordered || a == b;
-  case P::UGT:
-    return !(a <= b);
-  case P::UGE:
-    return !(a < b);
-  case P::ULT:
-    return !(a >= b);
-  case P::ULE:
-    return !(a > b);
-  case P::UNE:
-    return a != b;
-  case P::UNO:
-    return unordered;
-  case P::AlwaysTrue:
-    return true;
-  }
-  llvm_unreachable("all predicates are handled");
-}
 void runCompareFloats(const Instruction &in, Machine &m) {
-  m.registers[in.result].integer =
-      compareFloats(static_cast<arith::CmpFPredicate>(in.immediate), m.registers[in.operands[0]].number,
-                    m.registers[in.operands[1]].number);
+  llvm::APFloat a(m.registers[in.operands[0]].number), b(m.registers[in.operands[1]].number);
+  m.registers[in.result].integer = arith::applyCmpPredicate(static_cast<arith::CmpFPredicate>(in.immediate), a, b);
 }
 
 //===------------------------------------------- integers ---------------------------------------------------------===//
@@ -124,38 +84,10 @@ void runInteger(const Instruction &in, Machine &m) {
   m.registers[in.result].integer = wrap(value, in.resultWidth);
 }
 
-bool compareIntegers(arith::CmpIPredicate predicate, int64_t a, int64_t b, unsigned width) {
-  using P = arith::CmpIPredicate;
-  int64_t sa = toSigned(a, width), sb = toSigned(b, width);
-  uint64_t ua = toUnsigned(a, width), ub = toUnsigned(b, width);
-  switch (predicate) {
-  case P::eq:
-    return a == b;
-  case P::ne:
-    return a != b;
-  case P::slt:
-    return sa < sb;
-  case P::sle:
-    return sa <= sb;
-  case P::sgt:
-    return sa > sb;
-  case P::sge:
-    return sa >= sb;
-  case P::ult:
-    return ua < ub;
-  case P::ule:
-    return ua <= ub;
-  case P::ugt:
-    return ua > ub;
-  case P::uge:
-    return ua >= ub;
-  }
-  llvm_unreachable("all predicates are handled");
-}
 void runCompareIntegers(const Instruction &in, Machine &m) {
-  m.registers[in.result].integer =
-      compareIntegers(static_cast<arith::CmpIPredicate>(in.immediate), m.registers[in.operands[0]].integer,
-                      m.registers[in.operands[1]].integer, in.operandWidth);
+  llvm::APInt a(in.operandWidth, toUnsigned(m.registers[in.operands[0]].integer, in.operandWidth));
+  llvm::APInt b(in.operandWidth, toUnsigned(m.registers[in.operands[1]].integer, in.operandWidth));
+  m.registers[in.result].integer = arith::applyCmpPredicate(static_cast<arith::CmpIPredicate>(in.immediate), a, b);
 }
 
 //===------------------------------------------- casts and moves --------------------------------------------------===//
