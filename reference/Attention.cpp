@@ -94,7 +94,7 @@ static void storeRow(const AttendedRow &attended, int64_t row, ArrayRef<MutableA
   arrays[2][row] = attended.sum;
 }
 
-Interpreter::Results Interpreter::evaluateAttention(AttentionOp op) {
+Interpreter::Results Interpreter::evaluate(AttentionOp op) {
   FloatKind arithmetic = *getFloatKind(op.getArithmeticType());
   AttentionHeads heads;
   heads.q = get(op.getQ()), heads.k = get(op.getK()), heads.v = get(op.getV()), heads.mask = getOptional(op.getMask());
@@ -144,7 +144,7 @@ Interpreter::Results Interpreter::evaluateAttention(AttentionOp op) {
   return results;
 }
 
-Interpreter::Results Interpreter::evaluateAppend(AppendOp op) {
+Interpreter::Results Interpreter::evaluate(AppendOp op) {
   const Array &x = get(op.getX());
   Array result = get(op.getCache());
   result.setAccuracy(nullptr);

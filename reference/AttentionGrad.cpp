@@ -140,7 +140,7 @@ template <typename Arithmetic> void Backward::run(const Arithmetic &arithmetic) 
 
 } // namespace
 
-Interpreter::Results Interpreter::attentionGrad(AttentionGradOp op) {
+Interpreter::Results Interpreter::evaluate(AttentionGradOp op) {
   FloatKind arithmetic = *getFloatKind(op.getArithmeticType());
   Backward backward;
   AttentionHeads &heads = backward.heads;

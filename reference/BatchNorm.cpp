@@ -84,7 +84,7 @@ std::pair<double, double> getStored(const Columns &columns, const RowStatistics 
 
 } // namespace
 
-Interpreter::Results Interpreter::batchNorm(BatchNormOp op) {
+Interpreter::Results Interpreter::evaluate(BatchNormOp op) {
   Array x = get(op.getX()), gamma = getOptional(op.getGamma()), beta = getOptional(op.getBeta());
   Columns columns = getColumns(x, op.getEpsilon().convertToDouble(), isExactMode());
   SmallVector<Array> inputs{x, gamma, beta}, given;
@@ -126,7 +126,7 @@ Interpreter::Results Interpreter::batchNorm(BatchNormOp op) {
   return results;
 }
 
-Interpreter::Results Interpreter::batchNormGrad(BatchNormGradOp op) {
+Interpreter::Results Interpreter::evaluate(BatchNormGradOp op) {
   Array dy = get(op.getDy()), x = get(op.getX()), dsum = getOptional(op.getDsum()), gamma = getOptional(op.getGamma());
   SmallVector<Array> given, inputs{dy, x, dsum, gamma};
   for (Value statistic : op.getStatistics())

@@ -72,7 +72,7 @@ FailureOr<Array> Interpreter::evaluateResidualOf(BlockOp op, FailureOr<Array> x,
       {*x, *f, gate});
 }
 
-FailureOr<Array> Interpreter::evaluatePlacement(BlockOp op) {
+FailureOr<Array> Interpreter::evaluate(BlockOp op) {
   FailureOr<Array> x = get(op.getX());
   Type row = op.getRowType(), input = op.getBranch().getArgument(0).getType();
   auto f = [&](FailureOr<Array> value) { return evaluateBranchOf(op, std::move(value)); };

@@ -126,7 +126,7 @@ Interpreter::Results Interpreter::evaluateAlone(Operation &op) {
 }
 
 /// Without a copy the elements are any numbers; 0 stands for them, as for those of tensor.empty.
-Interpreter::Results Interpreter::evaluateAllocation(bufferization::AllocTensorOp op) {
+Interpreter::Results Interpreter::evaluate(bufferization::AllocTensorOp op) {
   if (op.getCopy())
     return SmallVector<Array>{get(op.getCopy())};
   FailureOr<SmallVector<int64_t>> shape = getSizes(op, op.getType(), op.getDynamicSizes());
@@ -135,7 +135,7 @@ Interpreter::Results Interpreter::evaluateAllocation(bufferization::AllocTensorO
   return SmallVector<Array>{Array::zeros(op.getType(), *shape)};
 }
 
-Interpreter::Results Interpreter::evaluateFor(scf::ForOp op) {
+Interpreter::Results Interpreter::evaluate(scf::ForOp op) {
   int64_t lower = get(op.getLowerBound()).asInteger(), upper = get(op.getUpperBound()).asInteger();
   int64_t step = get(op.getStep()).asInteger();
   if (step <= 0)
@@ -153,20 +153,20 @@ Interpreter::Results Interpreter::evaluateFor(scf::ForOp op) {
   return carried;
 }
 
-Interpreter::Results Interpreter::evaluateIf(scf::IfOp op) {
+Interpreter::Results Interpreter::evaluate(scf::IfOp op) {
   Region &region = get(op.getCondition()).asInteger() ? op.getThenRegion() : op.getElseRegion();
   if (region.empty())
     return SmallVector<Array>();
   return runBlock(region.front(), {});
 }
 
-Interpreter::Results Interpreter::evaluateAssert(cf::AssertOp op) {
+Interpreter::Results Interpreter::evaluate(cf::AssertOp op) {
   if (!get(op.getArg()).asInteger())
     return op.emitOpError() << "expected the assertion to hold, but it failed: " << op.getMsg();
   return SmallVector<Array>();
 }
 
-Interpreter::Results Interpreter::evaluateCall(func::CallOp op) {
+Interpreter::Results Interpreter::evaluate(func::CallOp op) {
   auto callee = module.lookupSymbol<func::FuncOp>(op.getCallee());
   if (!callee || callee.isExternal())
     return op.emitOpError() << "expected a function with a body but got '" << op.getCallee() << "'";
@@ -182,24 +182,15 @@ Interpreter::Results Interpreter::dispatch(Operation &op) {
   if (auto structured = dyn_cast<linalg::LinalgOp>(op))
     return evaluateLinalg(structured);
   return llvm::TypeSwitch<Operation *, Results>(&op)
-      .Case([&](scf::ForOp loop) { return evaluateFor(loop); })
-      .Case([&](scf::IfOp conditional) { return evaluateIf(conditional); })
-      .Case([&](scf::IndexSwitchOp branches) { return evaluateSwitch(branches); })
-      .Case([&](scf::ExecuteRegionOp region) { return evaluateExecuteRegion(region); })
-      .Case([&](scf::ForallOp loop) { return evaluateForall(loop); })
-      .Case([&](scf::ParallelOp loop) { return evaluateParallel(loop); })
-      .Case([&](bufferization::AllocTensorOp allocation) { return evaluateAllocation(allocation); })
+      .Case<scf::ForOp, scf::IfOp, scf::IndexSwitchOp, scf::ExecuteRegionOp, scf::ForallOp, scf::ParallelOp,
+            bufferization::AllocTensorOp, cf::AssertOp, func::CallOp, linalg::SoftmaxOp, linalg::PackOp,
+            linalg::UnPackOp>([&](auto known) { return evaluate(known); })
       .Case([&](bufferization::DeallocTensorOp) { return SmallVector<Array>(); })
       .Case([&](bufferization::MaterializeInDestinationOp op) -> Results {
         if (op->getNumResults() == 0)
           return LogicalResult(unsupported(op));
         return SmallVector<Array>{get(op.getSource())};
       })
-      .Case([&](cf::AssertOp assertion) { return evaluateAssert(assertion); })
-      .Case([&](func::CallOp callOp) { return evaluateCall(callOp); })
-      .Case([&](linalg::SoftmaxOp softmax) { return evaluateSoftmax(softmax); })
-      .Case([&](linalg::PackOp pack) { return evaluatePack(pack); })
-      .Case([&](linalg::UnPackOp unpack) { return evaluateUnpack(unpack); })
       .Case([&](arith::ConstantOp) { return evaluateConstant(op); })
       .Case<ml_program::GlobalLoadOp, ml_program::GlobalLoadConstOp>(
           [&](auto load) { return evaluateGlobal(op, load.getGlobal()); })

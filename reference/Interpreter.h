@@ -44,21 +44,21 @@ private:
   Results runBlock(Block &block, ArrayRef<Array> arguments);
   LogicalResult run(Operation &op);
   Results dispatch(Operation &op);
-  Results evaluateFor(scf::ForOp op);
-  Results evaluateIf(scf::IfOp op);
-  Results evaluateAssert(cf::AssertOp op);
+  Results evaluate(scf::ForOp op);
+  Results evaluate(scf::IfOp op);
+  Results evaluate(cf::AssertOp op);
   // Regions.cpp.
-  Results evaluateSwitch(scf::IndexSwitchOp op);
-  Results evaluateExecuteRegion(scf::ExecuteRegionOp op);
-  Results evaluateForall(scf::ForallOp op);
-  Results evaluateParallel(scf::ParallelOp op);
-  Results evaluateCall(func::CallOp op);
+  Results evaluate(scf::IndexSwitchOp op);
+  Results evaluate(scf::ExecuteRegionOp op);
+  Results evaluate(scf::ForallOp op);
+  Results evaluate(scf::ParallelOp op);
+  Results evaluate(func::CallOp op);
   Results evaluateConstant(Operation &op);
   Results evaluateGlobal(Operation &op, SymbolRefAttr symbol);
   Results evaluateScalarOp(Operation &op);
   /// An op whose results are scalars of any number, as a program of its own.
   Results evaluateAlone(Operation &op);
-  Results evaluateAllocation(bufferization::AllocTensorOp op);
+  Results evaluate(bufferization::AllocTensorOp op);
   LogicalResult checkResult(Operation &op, OpResult result, Array &value);
 
   // Residual.cpp, Norm.cpp: null results for ops of other families.
@@ -74,7 +74,7 @@ private:
                                         int64_t columns, FloatKind arithmetic) const;
   FailureOr<Array> dropout(Operation *op, const Array &x, const DropoutParameters &parameters);
   Results norm(Operation *op, const Array &x, const NormParts &parts, TypeRange resultTypes);
-  Results evaluateAddNorm(AddNormOp op);
+  Results evaluate(AddNormOp op);
   // Grad.cpp.
   Results normGrad(Operation *op, const NormGradParts &parts);
   /// The gradient of a parameter: the sums, rounded to the arithmetic type and then to that of `parameter`.
@@ -83,23 +83,23 @@ private:
   void judge(Array &result, std::vector<double> allowed, bool isTainted) const;
   // ScalarGrad.cpp.
   FailureOr<Array> gateGrad(GateGradOp op, const Array &dy, const Array &f);
-  Results dytGrad(DyTGradOp op);
+  Results evaluate(DyTGradOp op);
   // BatchNorm.cpp.
-  Results batchNorm(BatchNormOp op);
-  Results batchNormGrad(BatchNormGradOp op);
+  Results evaluate(BatchNormOp op);
+  Results evaluate(BatchNormGradOp op);
   // AttentionGrad.cpp.
-  Results attentionGrad(AttentionGradOp op);
+  Results evaluate(AttentionGradOp op);
   // Tokens.cpp.
-  Results evaluateCrossEntropy(CrossEntropyOp op);
-  FailureOr<Array> crossEntropyGrad(CrossEntropyGradOp op);
-  FailureOr<Array> embedding(EmbeddingOp op);
-  FailureOr<Array> embeddingGrad(EmbeddingGradOp op);
+  Results evaluate(CrossEntropyOp op);
+  FailureOr<Array> evaluate(CrossEntropyGradOp op);
+  FailureOr<Array> evaluate(EmbeddingOp op);
+  FailureOr<Array> evaluate(EmbeddingGradOp op);
   // Streams.cpp: the formulas of resid.read and resid.write for whichever op states them; null operands are not there.
   FailureOr<Array> read(Operation *op, const Array &x, Value weights, double scale, Type resultType);
   FailureOr<Array> write(Operation *op, const Array &x, const Array &y, Value weights, Value mix, bool isTransposed,
                          Type resultType);
-  Results project(ProjectOp op);
-  FailureOr<Array> streamDots(StreamDotsOp op);
+  Results evaluate(ProjectOp op);
+  FailureOr<Array> evaluate(StreamDotsOp op);
   /// The iterations, or where `gradient` is given, what becomes of it.
   FailureOr<Array> sinkhorn(Operation *op, const Array &logits, const Array &gradient, int64_t iterations,
                             double epsilon);
@@ -112,44 +112,44 @@ private:
   FailureOr<Array> evaluateBranchOf(BlockOp op, FailureOr<Array> input);
   FailureOr<Array> evaluateReadOf(BlockOp op, FailureOr<Array> x);
   FailureOr<Array> evaluateResidualOf(BlockOp op, FailureOr<Array> x, FailureOr<Array> f);
-  FailureOr<Array> evaluatePlacement(BlockOp op);
+  FailureOr<Array> evaluate(BlockOp op);
 
   // Attention.cpp.
-  Results evaluateAttention(AttentionOp op);
-  Results evaluateAppend(AppendOp op);
+  Results evaluate(AttentionOp op);
+  Results evaluate(AppendOp op);
 
   // TensorOps.cpp, Linalg.cpp, Contraction.cpp.
   Results evaluateTensorOp(Operation &op);
-  Results evaluateSplat(tensor::SplatOp op);
+  Results evaluate(tensor::SplatOp op);
   /// A body of scalar operations; where it is not supported, that is said.
   FailureOr<ScalarProgram> compileBody(Block &body);
   /// What a body over indices gives for each element of a tensor.
   FailureOr<Array> generate(Operation *op, Block &body, RankedTensorType type, ArrayRef<int64_t> shape);
-  Results evaluateExtract(tensor::ExtractOp op);
-  Results evaluateInsert(tensor::InsertOp op);
-  Results evaluateConcat(tensor::ConcatOp op);
-  Results evaluatePad(tensor::PadOp op);
-  Results evaluateGenerate(tensor::GenerateOp op);
-  Results evaluateExtractSlice(tensor::ExtractSliceOp op);
-  Results evaluateInsertSlice(tensor::InsertSliceOp op);
+  Results evaluate(tensor::ExtractOp op);
+  Results evaluate(tensor::InsertOp op);
+  Results evaluate(tensor::ConcatOp op);
+  Results evaluate(tensor::PadOp op);
+  Results evaluate(tensor::GenerateOp op);
+  Results evaluate(tensor::ExtractSliceOp op);
+  Results evaluate(tensor::InsertSliceOp op);
   FailureOr<Array> insertSlice(OffsetSizeAndStrideOpInterface op, Value inserted, Array result,
                                const llvm::SmallBitVector &dropped);
-  Results evaluateExpandShape(tensor::ExpandShapeOp op);
-  Results evaluateCollapseShape(tensor::CollapseShapeOp op);
-  Results evaluateReshape(tensor::ReshapeOp op);
+  Results evaluate(tensor::ExpandShapeOp op);
+  Results evaluate(tensor::CollapseShapeOp op);
+  Results evaluate(tensor::ReshapeOp op);
   FailureOr<int64_t> linearOffset(Operation *op, const Array &array, ValueRange indices);
   Results evaluateLinalg(linalg::LinalgOp op);
   Results evaluateContraction(Contraction contraction);
   FailureOr<Array> linear(LinearOp op, const Array &x, const Array &weight, const Array &bias);
-  Results evaluateSoftmax(linalg::SoftmaxOp op);
+  Results evaluate(linalg::SoftmaxOp op);
   /// The loops' sizes from the operands' shapes; operands whose sizes disagree are diagnosed.
   FailureOr<SmallVector<int64_t>> getLoopSizes(linalg::LinalgOp op) const;
   // Relayout.cpp.
-  Results evaluatePack(linalg::PackOp op);
-  Results evaluateUnpack(linalg::UnPackOp op);
+  Results evaluate(linalg::PackOp op);
+  Results evaluate(linalg::UnPackOp op);
   // Lookups.cpp.
-  Results evaluateGather(tensor::GatherOp op);
-  Results evaluateScatter(tensor::ScatterOp op);
+  Results evaluate(tensor::GatherOp op);
+  Results evaluate(tensor::ScatterOp op);
   void finishColumnSum(Array &array, ArrayRef<CompensatedSum> sums, ArrayRef<double> magnitudes, bool isExact);
 
   const Array &get(Value value) const { return frame->find(value)->second; }

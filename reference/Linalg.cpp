@@ -257,7 +257,7 @@ Interpreter::Results Interpreter::evaluateLinalg(linalg::LinalgOp op) {
   return results;
 }
 
-Interpreter::Results Interpreter::evaluateSoftmax(linalg::SoftmaxOp op) {
+Interpreter::Results Interpreter::evaluate(linalg::SoftmaxOp op) {
   const Array &input = get(op.getInput());
   Array result = Array::zeros(op.getOutput().getType(), input.getShape());
   int64_t axis = op.getDimension(), length = input.getShape()[axis], stride = input.getStrides()[axis];

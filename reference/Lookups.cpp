@@ -63,7 +63,7 @@ static LogicalResult forEachElement(Operation *op, const Array &table, const Sli
   return success();
 }
 
-Interpreter::Results Interpreter::evaluateGather(tensor::GatherOp op) {
+Interpreter::Results Interpreter::evaluate(tensor::GatherOp op) {
   const Array &table = get(op.getSource()), &indices = get(op.getIndices());
   SliceWalk walk(table, op.getGatherDims(), indices);
   SmallVector<int64_t> shape(indices.getShape().drop_back());
@@ -78,7 +78,7 @@ Interpreter::Results Interpreter::evaluateGather(tensor::GatherOp op) {
   return SmallVector<Array>{result};
 }
 
-Interpreter::Results Interpreter::evaluateScatter(tensor::ScatterOp op) {
+Interpreter::Results Interpreter::evaluate(tensor::ScatterOp op) {
   const Array &slices = get(op.getSource()), &indices = get(op.getIndices());
   Array result = get(op.getDest());
   result.setAccuracy(nullptr);

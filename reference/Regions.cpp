@@ -8,7 +8,7 @@
 
 namespace mlir::resid::reference {
 
-Interpreter::Results Interpreter::evaluateSwitch(scf::IndexSwitchOp op) {
+Interpreter::Results Interpreter::evaluate(scf::IndexSwitchOp op) {
   int64_t argument = get(op.getArg()).asInteger();
   for (auto [number, region] : llvm::zip_equal(op.getCases(), op.getCaseRegions()))
     if (number == argument)
@@ -16,7 +16,7 @@ Interpreter::Results Interpreter::evaluateSwitch(scf::IndexSwitchOp op) {
   return runBlock(op.getDefaultRegion().front(), {});
 }
 
-Interpreter::Results Interpreter::evaluateExecuteRegion(scf::ExecuteRegionOp op) {
+Interpreter::Results Interpreter::evaluate(scf::ExecuteRegionOp op) {
   if (!op.getRegion().hasOneBlock())
     return LogicalResult(unsupported(op));
   return runBlock(op.getRegion().front(), {});
@@ -47,7 +47,7 @@ static LogicalResult forEachTurn(Operation *op, ArrayRef<int64_t> lower, ArrayRe
   }
 }
 
-Interpreter::Results Interpreter::evaluateForall(scf::ForallOp op) {
+Interpreter::Results Interpreter::evaluate(scf::ForallOp op) {
   SmallVector<Array> outputs = llvm::map_to_vector(op.getOutputs(), [&](Value v) { return get(v); });
   Block &body = *op.getBody();
   auto turn = [&](ArrayRef<int64_t> counters) -> LogicalResult {
@@ -78,7 +78,7 @@ Interpreter::Results Interpreter::evaluateForall(scf::ForallOp op) {
   return outputs;
 }
 
-Interpreter::Results Interpreter::evaluateParallel(scf::ParallelOp op) {
+Interpreter::Results Interpreter::evaluate(scf::ParallelOp op) {
   auto integers = [&](ValueRange values) {
     return llvm::map_to_vector(values, [&](Value value) { return get(value).asInteger(); });
   };

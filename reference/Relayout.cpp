@@ -67,7 +67,7 @@ static LogicalResult checkTiling(Operation *op, const Tiling &tiling, const Arra
   return success();
 }
 
-Interpreter::Results Interpreter::evaluatePack(linalg::PackOp op) {
+Interpreter::Results Interpreter::evaluate(linalg::PackOp op) {
   if (!op.hasPureTensorSemantics())
     return LogicalResult(unsupported(op));
   const Array &source = get(op.getSource());
@@ -86,7 +86,7 @@ Interpreter::Results Interpreter::evaluatePack(linalg::PackOp op) {
   return SmallVector<Array>{result};
 }
 
-Interpreter::Results Interpreter::evaluateUnpack(linalg::UnPackOp op) {
+Interpreter::Results Interpreter::evaluate(linalg::UnPackOp op) {
   if (!op.hasPureTensorSemantics())
     return LogicalResult(unsupported(op));
   const Array &source = get(op.getSource());

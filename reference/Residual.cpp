@@ -191,7 +191,7 @@ FailureOr<Array> Interpreter::dropout(Operation *op, const Array &x, const Dropo
   return result;
 }
 
-Interpreter::Results Interpreter::evaluateAddNorm(AddNormOp op) {
+Interpreter::Results Interpreter::evaluate(AddNormOp op) {
   FailureOr<Array> branch = get(op.getF());
   if (op.getBias())
     branch = addBias(op, *branch, get(op.getBias()));
@@ -239,7 +239,10 @@ Interpreter::Results Interpreter::evaluateResid(Operation &op) {
                                  dropoutOp.getStep(), getDropoutOrigin(dropoutOp));
         return single(dropout(dropoutOp, get(dropoutOp.getX()), parameters));
       })
-      .Case([&](AddNormOp addNorm) { return evaluateAddNorm(addNorm); })
+      .Case<AddNormOp, DyTGradOp, BatchNormOp, BatchNormGradOp, CrossEntropyOp, ProjectOp, AttentionGradOp, AttentionOp,
+            AppendOp>([&](auto known) { return evaluate(known); })
+      .Case<BlockOp, CrossEntropyGradOp, EmbeddingOp, EmbeddingGradOp, StreamDotsOp>(
+          [&](auto known) { return single(evaluate(known)); })
       .Case([&](LinearOp linearOp) {
         return single(
             linear(linearOp, get(linearOp.getX()), get(linearOp.getWeight()), getOptional(linearOp.getBias())));
@@ -248,14 +251,6 @@ Interpreter::Results Interpreter::evaluateResid(Operation &op) {
       .Case(
           [&](RotaryOp turn) { return single(rotary(turn, get(turn.getX()), get(turn.getCos()), get(turn.getSin()))); })
       .Case([&](GateGradOp gate) { return single(gateGrad(gate, get(gate.getDy()), get(gate.getF()))); })
-      .Case([&](DyTGradOp dyt) { return dytGrad(dyt); })
-      .Case([&](BatchNormOp batch) { return batchNorm(batch); })
-      .Case([&](BatchNormGradOp batch) { return batchNormGrad(batch); })
-      .Case([&](BlockOp block) { return single(evaluatePlacement(block)); })
-      .Case([&](CrossEntropyOp loss) { return evaluateCrossEntropy(loss); })
-      .Case([&](CrossEntropyGradOp gradient) { return single(crossEntropyGrad(gradient)); })
-      .Case([&](EmbeddingOp lookup) { return single(embedding(lookup)); })
-      .Case([&](EmbeddingGradOp gradient) { return single(embeddingGrad(gradient)); })
       .Case([&](ReadOp readOp) {
         return single(read(readOp, get(readOp.getX()), readOp.getWeights(), readOp.getScale().convertToDouble(),
                            readOp.getType()));
@@ -264,8 +259,6 @@ Interpreter::Results Interpreter::evaluateResid(Operation &op) {
         return single(write(writeOp, get(writeOp.getX()), getOptional(writeOp.getY()), writeOp.getWeights(),
                             writeOp.getMix(), writeOp.getTransposed(), writeOp.getType()));
       })
-      .Case([&](ProjectOp projectOp) { return project(projectOp); })
-      .Case([&](StreamDotsOp dots) { return single(streamDots(dots)); })
       .Case([&](SinkhornOp mix) {
         return single(
             sinkhorn(mix, get(mix.getLogits()), Array(), mix.getIterations(), mix.getEpsilon().convertToDouble()));
@@ -274,9 +267,6 @@ Interpreter::Results Interpreter::evaluateResid(Operation &op) {
         return single(sinkhorn(mix, get(mix.getLogits()), get(mix.getDmix()), mix.getIterations(),
                                mix.getEpsilon().convertToDouble()));
       })
-      .Case([&](AttentionGradOp gradient) { return attentionGrad(gradient); })
-      .Case([&](AttentionOp attention) { return evaluateAttention(attention); })
-      .Case([&](AppendOp append) { return evaluateAppend(append); })
       .Default([&](Operation *) -> Results { return LogicalResult(unsupported(&op)); });
 }
 

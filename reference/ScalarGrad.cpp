@@ -35,7 +35,7 @@ FailureOr<Array> Interpreter::gateGrad(GateGradOp op, const Array &dy, const Arr
   return finishParameter(gate, terms, arithmetic, isAnyTainted({dy, f}));
 }
 
-Interpreter::Results Interpreter::dytGrad(DyTGradOp op) {
+Interpreter::Results Interpreter::evaluate(DyTGradOp op) {
   Array dy = get(op.getDy()), x = get(op.getX()), alphaArray = get(op.getAlpha()), dsum = getOptional(op.getDsum()),
         gammaArray = getOptional(op.getGamma());
   for (const Array &array : {dy, dsum})

@@ -180,7 +180,7 @@ FailureOr<Array> Interpreter::write(Operation *op, const Array &x, const Array &
   return result;
 }
 
-Interpreter::Results Interpreter::project(ProjectOp op) {
+Interpreter::Results Interpreter::evaluate(ProjectOp op) {
   const Array &x = get(op.getX()), &weight = get(op.getWeight());
   StreamSizes sizes(x.getShape());
   int64_t columns = sizes.count * sizes.width, outputs = weight.getShape()[0];
@@ -243,7 +243,7 @@ template <typename T> static double addProducts(ArrayRef<double> a, ArrayRef<dou
   return second[0];
 }
 
-FailureOr<Array> Interpreter::streamDots(StreamDotsOp op) {
+FailureOr<Array> Interpreter::evaluate(StreamDotsOp op) {
   const Array &a = get(op.getA()), &b = get(op.getB());
   StreamSizes left(a.getShape()), right(b.getShape());
   if (left.rows != right.rows || left.width != right.width)

@@ -70,7 +70,7 @@ FailureOr<int64_t> Interpreter::linearOffset(Operation *op, const Array &array, 
   return offset;
 }
 
-Interpreter::Results Interpreter::evaluateSplat(tensor::SplatOp op) {
+Interpreter::Results Interpreter::evaluate(tensor::SplatOp op) {
   FailureOr<SmallVector<int64_t>> shape = getSizes(op, op.getType(), op.getDynamicSizes());
   if (failed(shape))
     return failure();
@@ -80,7 +80,7 @@ Interpreter::Results Interpreter::evaluateSplat(tensor::SplatOp op) {
   return SmallVector<Array>{result};
 }
 
-Interpreter::Results Interpreter::evaluateExtract(tensor::ExtractOp op) {
+Interpreter::Results Interpreter::evaluate(tensor::ExtractOp op) {
   const Array &source = get(op.getTensor());
   FailureOr<int64_t> offset = linearOffset(op, source, op.getIndices());
   if (failed(offset))
@@ -90,7 +90,7 @@ Interpreter::Results Interpreter::evaluateExtract(tensor::ExtractOp op) {
   return SmallVector<Array>{result};
 }
 
-Interpreter::Results Interpreter::evaluateInsert(tensor::InsertOp op) {
+Interpreter::Results Interpreter::evaluate(tensor::InsertOp op) {
   Array result = get(op.getDest());
   result.setAccuracy(nullptr);
   FailureOr<int64_t> offset = linearOffset(op, result, op.getIndices());
@@ -100,7 +100,7 @@ Interpreter::Results Interpreter::evaluateInsert(tensor::InsertOp op) {
   return SmallVector<Array>{result};
 }
 
-Interpreter::Results Interpreter::evaluateExtractSlice(tensor::ExtractSliceOp op) {
+Interpreter::Results Interpreter::evaluate(tensor::ExtractSliceOp op) {
   const Array &source = get(op.getSource());
   Box box{getIntegers(op.getMixedOffsets()), getIntegers(op.getMixedSizes()), getIntegers(op.getMixedStrides())};
   if (failed(checkInside(op, box, source)))
@@ -123,14 +123,14 @@ FailureOr<Array> Interpreter::insertSlice(OffsetSizeAndStrideOpInterface op, Val
   return result;
 }
 
-Interpreter::Results Interpreter::evaluateInsertSlice(tensor::InsertSliceOp op) {
+Interpreter::Results Interpreter::evaluate(tensor::InsertSliceOp op) {
   FailureOr<Array> result = insertSlice(op, op.getSource(), get(op.getDest()), op.getDroppedDims());
   if (failed(result))
     return failure();
   return SmallVector<Array>{*result};
 }
 
-Interpreter::Results Interpreter::evaluateExpandShape(tensor::ExpandShapeOp op) {
+Interpreter::Results Interpreter::evaluate(tensor::ExpandShapeOp op) {
   const Array &source = get(op.getSrc());
   SmallVector<int64_t> shape = getIntegers(op.getMixedOutputShape());
   for (auto [group, size] : llvm::zip_equal(op.getReassociationIndices(), source.getShape())) {
@@ -143,7 +143,7 @@ Interpreter::Results Interpreter::evaluateExpandShape(tensor::ExpandShapeOp op) 
   return SmallVector<Array>{source.reshaped(shape)};
 }
 
-Interpreter::Results Interpreter::evaluateCollapseShape(tensor::CollapseShapeOp op) {
+Interpreter::Results Interpreter::evaluate(tensor::CollapseShapeOp op) {
   const Array &source = get(op.getSrc());
   if (op.getReassociationIndices().empty() && source.size() != 1)
     return op.emitOpError() << "expected one element but got " << describe(source);
@@ -156,7 +156,7 @@ Interpreter::Results Interpreter::evaluateCollapseShape(tensor::CollapseShapeOp 
   return SmallVector<Array>{source.reshaped(shape)};
 }
 
-Interpreter::Results Interpreter::evaluateConcat(tensor::ConcatOp op) {
+Interpreter::Results Interpreter::evaluate(tensor::ConcatOp op) {
   SmallVector<Array> inputs = llvm::map_to_vector(op.getInputs(), [&](Value v) { return get(v); });
   int64_t axis = op.getDim();
   SmallVector<int64_t> shape(inputs.front().getShape());
@@ -174,7 +174,7 @@ Interpreter::Results Interpreter::evaluateConcat(tensor::ConcatOp op) {
   return SmallVector<Array>{result};
 }
 
-Interpreter::Results Interpreter::evaluatePad(tensor::PadOp op) {
+Interpreter::Results Interpreter::evaluate(tensor::PadOp op) {
   const Array &source = get(op.getSource());
   SmallVector<int64_t> low = getIntegers(op.getMixedLowPad()), high = getIntegers(op.getMixedHighPad());
   Box box{low, SmallVector<int64_t>(source.getShape()), SmallVector<int64_t>(low.size(), 1)};
@@ -223,7 +223,7 @@ FailureOr<Array> Interpreter::generate(Operation *op, Block &body, RankedTensorT
   return result;
 }
 
-Interpreter::Results Interpreter::evaluateGenerate(tensor::GenerateOp op) {
+Interpreter::Results Interpreter::evaluate(tensor::GenerateOp op) {
   FailureOr<SmallVector<int64_t>> shape = getSizes(op, op.getType(), op.getDynamicExtents());
   if (failed(shape))
     return failure();
@@ -233,7 +233,7 @@ Interpreter::Results Interpreter::evaluateGenerate(tensor::GenerateOp op) {
   return SmallVector<Array>{*result};
 }
 
-Interpreter::Results Interpreter::evaluateReshape(tensor::ReshapeOp op) {
+Interpreter::Results Interpreter::evaluate(tensor::ReshapeOp op) {
   const Array &source = get(op.getSource());
   SmallVector<int64_t> shape(get(op.getShape()).integers());
   int64_t product = 1;
@@ -253,7 +253,9 @@ Interpreter::Results Interpreter::evaluateTensorOp(Operation &op) {
           return failure();
         return single(Array::zeros(empty.getType(), *shape));
       })
-      .Case([&](tensor::SplatOp splat) { return evaluateSplat(splat); })
+      .Case<tensor::SplatOp, tensor::ExtractOp, tensor::InsertOp, tensor::ExtractSliceOp, tensor::InsertSliceOp,
+            tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ReshapeOp, tensor::GatherOp, tensor::ScatterOp,
+            tensor::ConcatOp, tensor::PadOp, tensor::GenerateOp>([&](auto known) { return evaluate(known); })
       .Case([&](tensor::DimOp dim) -> Results {
         const Array &source = get(dim.getSource());
         int64_t index = get(dim.getIndex()).asInteger();
@@ -265,25 +267,13 @@ Interpreter::Results Interpreter::evaluateTensorOp(Operation &op) {
         return single(Array::scalar(rank.getType(), get(rank.getTensor()).getRank()));
       })
       .Case([&](tensor::CastOp cast) -> Results { return single(get(cast.getSource())); })
-      .Case([&](tensor::ExtractOp extract) { return evaluateExtract(extract); })
-      .Case([&](tensor::InsertOp insert) { return evaluateInsert(insert); })
       .Case([&](tensor::FromElementsOp from) -> Results {
         Array result = Array::zeros(from.getType(), from.getType().getShape());
         for (auto [i, element] : llvm::enumerate(from.getElements()))
           copyElement(get(element), 0, result, i);
         return single(result);
       })
-      .Case([&](tensor::ExtractSliceOp slice) { return evaluateExtractSlice(slice); })
-      .Case([&](tensor::InsertSliceOp slice) { return evaluateInsertSlice(slice); })
-      .Case([&](tensor::ExpandShapeOp expand) { return evaluateExpandShape(expand); })
-      .Case([&](tensor::CollapseShapeOp collapse) { return evaluateCollapseShape(collapse); })
-      .Case([&](tensor::ReshapeOp reshape) { return evaluateReshape(reshape); })
-      .Case([&](tensor::GatherOp gather) { return evaluateGather(gather); })
-      .Case([&](tensor::ScatterOp scatter) { return evaluateScatter(scatter); })
       .Case([&](tensor::BitcastOp) { return evaluateScalarOp(op); })
-      .Case([&](tensor::ConcatOp concat) { return evaluateConcat(concat); })
-      .Case([&](tensor::PadOp pad) { return evaluatePad(pad); })
-      .Case([&](tensor::GenerateOp generate) { return evaluateGenerate(generate); })
       .Default([&](Operation *) -> Results { return LogicalResult(unsupported(&op)); });
 }
 

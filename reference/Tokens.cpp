@@ -52,7 +52,7 @@ static SoftmaxRow takeSoftmax(ArrayRef<double> row) {
   return softmax;
 }
 
-Interpreter::Results Interpreter::evaluateCrossEntropy(CrossEntropyOp op) {
+Interpreter::Results Interpreter::evaluate(CrossEntropyOp op) {
   const Array &logits = get(op.getLogits());
   Labels labels{get(op.getLabels()), op.getIgnoreIndex()};
   int64_t width = logits.getShape().back();
@@ -81,7 +81,7 @@ Interpreter::Results Interpreter::evaluateCrossEntropy(CrossEntropyOp op) {
   return results;
 }
 
-FailureOr<Array> Interpreter::crossEntropyGrad(CrossEntropyGradOp op) {
+FailureOr<Array> Interpreter::evaluate(CrossEntropyGradOp op) {
   const Array &logits = get(op.getLogits()), &dloss = get(op.getDloss()), &logsumexp = get(op.getLogsumexp());
   Labels labels{get(op.getLabels()), op.getIgnoreIndex()};
   int64_t width = logits.getShape().back();
@@ -106,7 +106,7 @@ FailureOr<Array> Interpreter::crossEntropyGrad(CrossEntropyGradOp op) {
   return result;
 }
 
-FailureOr<Array> Interpreter::embedding(EmbeddingOp op) {
+FailureOr<Array> Interpreter::evaluate(EmbeddingOp op) {
   const Array &ids = get(op.getIds()), &table = get(op.getTable());
   int64_t width = table.getShape()[1];
   if (failed(checkIds(op, "an id", {ids, std::nullopt}, table.getShape()[0])))
@@ -122,7 +122,7 @@ FailureOr<Array> Interpreter::embedding(EmbeddingOp op) {
   return result;
 }
 
-FailureOr<Array> Interpreter::embeddingGrad(EmbeddingGradOp op) {
+FailureOr<Array> Interpreter::evaluate(EmbeddingGradOp op) {
   const Array &dy = get(op.getDy()), &ids = get(op.getIds()), &table = get(op.getTable());
   int64_t width = table.getShape()[1];
   SmallVector<int64_t> shape(ids.getShape());
