@@ -8,12 +8,15 @@
 #include "codegen/attention/AttentionDialect.h"
 #include "codegen/blocks/Passes.h"
 #include "codegen/rows/Passes.h"
+#include "dialect/ResidDialect.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -21,8 +24,38 @@ using namespace mlir::resid;
 /// At a kernel between the two collections: its name in the report.
 static constexpr llvm::StringLiteral kNameAttribute = "resid.kernel";
 
+/// Views of a tensor, and tensors that views are put together to: what stands in them is not moved.
+static bool isView(Operation *op) {
+  return isa_and_present<rows::JoinStreamsOp, tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp,
+                         tensor::ExtractSliceOp>(op);
+}
+
 static bool isKernel(Operation *op) {
   return isa_and_present<attention::BackwardOp, attention::KernelOp, contraction::KernelOp, rows::KernelOp>(op);
+}
+
+/// The tensor that a tensor is a part of, or another shape of.
+static Value findWhole(Value tensor) {
+  while (isView(tensor.getDefiningOp()) && !tensor.getDefiningOp<rows::JoinStreamsOp>())
+    tensor = tensor.getDefiningOp()->getOperand(0);
+  return tensor;
+}
+
+using KernelFilter = function_ref<bool(Operation *)>;
+
+/// Whether a tensor holds what the kernels of a filter wrote.
+static bool isWrittenBy(KernelFilter kernels, Value tensor) {
+  Value whole = findWhole(tensor);
+  if (auto joined = whole.getDefiningOp<rows::JoinStreamsOp>())
+    return llvm::all_of(joined.getStreams(), [&](Value stream) { return isWrittenBy(kernels, stream); });
+  return whole.getDefiningOp() && kernels(whole.getDefiningOp());
+}
+
+/// Whether something else than the kernels of a filter reads a tensor.
+static bool isReadByOthers(KernelFilter kernels, Value tensor) {
+  return llvm::any_of(tensor.getUsers(), [&](Operation *user) {
+    return isView(user) ? isReadByOthers(kernels, user->getResult(0)) : !kernels(user) && !isa<tensor::DimOp>(user);
+  });
 }
 
 /// The first of the ops that a location tells.
@@ -31,6 +64,23 @@ static rows::SourceOp getFirstSource(ArrayRef<rows::SourceOp> ops) {
 }
 
 namespace {
+
+/// The bytes that a row of kernels has to move in any case.
+class CompulsoryBytes {
+public:
+  explicit CompulsoryBytes(KernelFilter kernels) : kernels(kernels) {}
+
+  /// Of one more operand: what comes from elsewhere has to be read once, and what others read has to be written.
+  rows::ByteCount count(const rows::OperandTraffic &operand);
+
+private:
+  rows::ByteCount countInput(const rows::OperandTraffic &operand);
+
+  KernelFilter kernels;
+  DenseSet<Value> known;
+  /// Of tensors that were read in parts, the bytes of these.
+  DenseMap<Value, rows::ByteCount> parts;
+};
 
 /// Collects the kernels of one function.
 class FunctionReader {
@@ -45,7 +95,9 @@ private:
   /// Of kernels that read and write each element once.
   ReportedKernel read(DestinationStyleOpInterface kernel);
   ReportedKernel start(Operation *kernel);
-  void addOperand(rows::OperandTraffic traffic, ReportedKernel &result);
+  void collectTransitions(std::vector<ReportedTransition> &result);
+  ReportedTransition readTransition(const SetVector<Operation *> &members);
+  void addOperands(ArrayRef<rows::OperandTraffic> operands, ReportedKernel &result);
   rows::ByteCount countBytes(Value tensor);
   std::string nameDimension(Value tensor, int64_t dimension);
   std::string nameSize(Value size);
@@ -60,13 +112,31 @@ private:
   boundary::KernelSignature signature;
   const kernels::Target &target;
   llvm::MapVector<Operation *, std::string> names;
-  /// Tensors that come from elsewhere and that an earlier kernel has read.
-  DenseSet<Value> known;
+  CompulsoryBytes compulsory{isKernel};
+  /// What each kernel reads and writes.
+  DenseMap<Operation *, SmallVector<rows::OperandTraffic>> traffic;
   /// Sizes that no argument says: a value that is a size (with dimension 0), or a dimension of a tensor.
   DenseMap<std::pair<Value, int64_t>, unsigned> otherSizes;
 };
 
 } // namespace
+
+rows::ByteCount CompulsoryBytes::countInput(const rows::OperandTraffic &operand) {
+  Value whole = findWhole(operand.tensor);
+  if (isWrittenBy(kernels, whole) || known.contains(whole) || !known.insert(operand.tensor).second)
+    return {};
+  if (operand.tensor != whole) {
+    parts[whole] += operand.bytes;
+    return operand.bytes;
+  }
+  return parts.contains(whole) && parts[whole] == operand.bytes ? rows::ByteCount() : operand.bytes;
+}
+
+rows::ByteCount CompulsoryBytes::count(const rows::OperandTraffic &operand) {
+  if (!operand.isOutput)
+    return countInput(operand);
+  return isReadByOthers(kernels, operand.tensor) ? operand.bytes : rows::ByteCount();
+}
 
 /// The number that the function's argument `value` has in the signature (arguments, then results). The first argument
 /// of the function is the context; a loop's arguments are none.
@@ -114,6 +184,15 @@ static std::optional<int64_t> findSource(tensor::CollapseShapeOp op, int64_t dim
   return group.size() == 1 ? std::optional(group.front()) : std::nullopt;
 }
 
+/// The size that a slice's dimension has, of which the slice may have dropped some.
+static OpFoldResult findSize(tensor::ExtractSliceOp slice, int64_t dimension) {
+  SmallVector<OpFoldResult> sizes;
+  for (auto [place, size] : llvm::enumerate(slice.getMixedSizes()))
+    if (!slice.getDroppedDims().test(place))
+      sizes.push_back(size);
+  return sizes[dimension];
+}
+
 /// The same for a dimension that is not known. A reshaped argument has other dimensions than the argument.
 std::string FunctionReader::nameDimension(Value tensor, int64_t dimension) {
   while (auto cast = tensor.getDefiningOp<tensor::CastOp>())
@@ -129,6 +208,9 @@ std::string FunctionReader::nameDimension(Value tensor, int64_t dimension) {
   if (auto collapsed = tensor.getDefiningOp<tensor::CollapseShapeOp>())
     if (std::optional<int64_t> source = findSource(collapsed, dimension))
       return nameDimension(collapsed.getSrc(), *source);
+  if (auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>())
+    if (auto size = dyn_cast<Value>(findSize(slice, dimension)))
+      return nameSize(size);
   if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>(); empty && empty.getType().isDynamicDim(dimension))
     return nameSize(empty.getDynamicSize(dimension));
   if (auto destination = tensor.getDefiningOp<DestinationStyleOpInterface>())
@@ -141,6 +223,14 @@ static Value skipViews(Value buffer) {
   while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
     buffer = view.getViewSource();
   return buffer;
+}
+
+/// As in `[0, 2, 0]`.
+static std::string printOffsets(tensor::ExtractSliceOp slice) {
+  auto offsets = llvm::map_range(slice.getStaticOffsets(), [](int64_t offset) {
+    return ShapedType::isDynamic(offset) ? std::string("?") : std::to_string(offset);
+  });
+  return "[" + llvm::join(offsets, ", ") + "]";
 }
 
 std::string FunctionReader::nameTensor(Value tensor) {
@@ -157,6 +247,12 @@ std::string FunctionReader::nameTensor(Value tensor) {
           return place->name;
     return "result " + std::to_string(result.getResultNumber()) + " of " + names.lookup(result.getOwner());
   }
+  if (auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>())
+    return "part " + printOffsets(slice) + " of " + nameTensor(slice.getSource());
+  if (isa_and_present<tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(tensor.getDefiningOp()))
+    return nameTensor(tensor.getDefiningOp()->getOperand(0));
+  if (auto joined = tensor.getDefiningOp<rows::JoinStreamsOp>(); joined && isWrittenBy(isKernel, tensor))
+    return "streams of " + names.lookup(joined.getStreams().front().getDefiningOp());
   if (Operation *op = tensor.getDefiningOp()) {
     SmallVector<rows::SourceOp> ops = rows::getSourceOps(op->getLoc());
     return "result of " + (ops.empty() ? op->getName().getStringRef().str() : ops.front().print());
@@ -164,18 +260,14 @@ std::string FunctionReader::nameTensor(Value tensor) {
   return "value that a loop carries";
 }
 
-void FunctionReader::addOperand(rows::OperandTraffic traffic, ReportedKernel &result) {
-  Value tensor = traffic.tensor;
-  (traffic.isOutput ? result.written : result.read) += traffic.bytes;
-  // What goes from kernel to kernel only need not go through memory; what comes from elsewhere has to be read once.
-  bool leaves =
-      llvm::any_of(tensor.getUsers(), [](Operation *user) { return !isKernel(user) && !isa<tensor::DimOp>(user); });
-  bool isNew = !isKernel(tensor.getDefiningOp()) && known.insert(tensor).second;
-  if (traffic.isOutput ? leaves : isNew)
-    result.compulsory += traffic.bytes;
-  std::string type;
-  llvm::raw_string_ostream(type) << tensor.getType();
-  result.operands.push_back({nameTensor(tensor), type, std::move(traffic)});
+void FunctionReader::addOperands(ArrayRef<rows::OperandTraffic> operands, ReportedKernel &result) {
+  for (const rows::OperandTraffic &operand : operands) {
+    (operand.isOutput ? result.written : result.read) += operand.bytes;
+    result.compulsory += compulsory.count(operand);
+    std::string type;
+    llvm::raw_string_ostream(type) << operand.tensor.getType();
+    result.operands.push_back({nameTensor(operand.tensor), type, operand});
+  }
 }
 
 /// What kernels of all kinds have.
@@ -205,19 +297,21 @@ rows::ByteCount FunctionReader::countBytes(Value tensor) {
 
 ReportedKernel FunctionReader::read(DestinationStyleOpInterface kernel) {
   ReportedKernel result = start(kernel);
+  SmallVector<rows::OperandTraffic> &operands = traffic[kernel];
   for (OpOperand *operand : kernel.getDpsInputOperands())
     if (isa<RankedTensorType>(operand->get().getType()))
-      addOperand({operand->get(), /*isOutput=*/false, countBytes(operand->get()), /*loads=*/1, /*stores=*/0}, result);
+      operands.push_back({operand->get(), /*isOutput=*/false, countBytes(operand->get()), /*loads=*/1, /*stores=*/0});
   for (Value written : kernel->getResults())
-    addOperand({written, /*isOutput=*/true, countBytes(written), /*loads=*/0, /*stores=*/1}, result);
+    operands.push_back({written, /*isOutput=*/true, countBytes(written), /*loads=*/0, /*stores=*/1});
+  addOperands(operands, result);
   return result;
 }
 
 ReportedKernel FunctionReader::read(rows::KernelOp kernel) {
   ReportedKernel result = start(kernel);
   result.program = kernel->getAttrOfType<StringAttr>(rows::kProgramAttribute).getValue().str();
-  for (rows::OperandTraffic &traffic : rows::measureTraffic(kernel, [this](Value size) { return nameSize(size); }))
-    addOperand(std::move(traffic), result);
+  traffic[kernel] = rows::measureTraffic(kernel, [this](Value size) { return nameSize(size); });
+  addOperands(traffic[kernel], result);
   assert(kernel->hasAttr(rows::kRefusalsAttribute) && "kernels must be formed with record");
   auto refusals = kernel->getAttrOfType<ArrayAttr>(rows::kRefusalsAttribute);
   for (auto refusal : refusals.getAsRange<DictionaryAttr>()) {
@@ -231,6 +325,80 @@ ReportedKernel FunctionReader::read(rows::KernelOp kernel) {
       result.refusals.push_back(std::move(entry));
   }
   return result;
+}
+
+//===------------------------------------------- transitions ------------------------------------------------------===//
+
+/// Whether an op of the program, or what a pass has made of one, is in a kernel.
+static bool holds(Operation *kernel, StringRef name) {
+  return llvm::any_of(rows::getSourceOps(kernel->getLoc()), [&](const rows::SourceOp &source) {
+    return source.name == name || StringRef(source.name).starts_with((name + " of ").str());
+  });
+}
+
+/// The kernels that a kernel's inputs come from, through views.
+static void findWriters(Value tensor, SmallVectorImpl<Operation *> &writers) {
+  Value whole = findWhole(tensor);
+  if (auto joined = whole.getDefiningOp<rows::JoinStreamsOp>())
+    for (Value stream : joined.getStreams())
+      findWriters(stream, writers);
+  else if (isKernel(whole.getDefiningOp()))
+    writers.push_back(whole.getDefiningOp());
+}
+
+/// Adds the kernels between the members: those that read what a member wrote and write what a member reads.
+static void addKernelsBetween(ArrayRef<Operation *> kernels, SetVector<Operation *> &members) {
+  DenseMap<Operation *, SmallVector<Operation *>> writers;
+  DenseSet<Operation *> behind, before;
+  for (Operation *kernel : kernels) {
+    for (Value input : kernel->getOperands())
+      findWriters(input, writers[kernel]);
+    if (llvm::any_of(writers[kernel], [&](Operation *op) { return members.contains(op) || behind.contains(op); }))
+      behind.insert(kernel);
+  }
+  for (Operation *kernel : llvm::reverse(kernels))
+    if (members.contains(kernel) || before.contains(kernel))
+      before.insert(writers[kernel].begin(), writers[kernel].end());
+  for (Operation *kernel : kernels)
+    if (behind.contains(kernel) && before.contains(kernel))
+      members.insert(kernel);
+}
+
+ReportedTransition FunctionReader::readTransition(const SetVector<Operation *> &members) {
+  auto isMember = [&](Operation *op) { return members.contains(op); };
+  CompulsoryBytes needed(isMember);
+  ReportedTransition result;
+  for (auto &[kernel, name] : names) {
+    if (!members.contains(kernel))
+      continue;
+    result.kernels.push_back(name);
+    for (const rows::OperandTraffic &operand : traffic[kernel]) {
+      (operand.isOutput ? result.written : result.read) += operand.bytes;
+      result.compulsory += needed.count(operand);
+    }
+  }
+  return result;
+}
+
+/// A write begins a transition, and the reads after it end it. A function of gradients has others, behind its first
+/// dots of streams.
+void FunctionReader::collectTransitions(std::vector<ReportedTransition> &result) {
+  SmallVector<Operation *> kernels = llvm::map_to_vector(names, [](auto &entry) { return entry.first; });
+  SmallVector<SetVector<Operation *>> transitions;
+  for (Operation *kernel : kernels) {
+    if (holds(kernel, StreamDotsOp::getOperationName()))
+      break;
+    bool begins = holds(kernel, WriteOp::getOperationName());
+    if (!begins && !holds(kernel, ReadOp::getOperationName()) && !holds(kernel, ProjectOp::getOperationName()))
+      continue;
+    if (begins || transitions.empty())
+      transitions.emplace_back();
+    transitions.back().insert(kernel);
+  }
+  for (SetVector<Operation *> &members : transitions) {
+    addKernelsBetween(kernels, members);
+    result.push_back(readTransition(members));
+  }
 }
 
 void FunctionReader::run(ReportedFunction &result, std::vector<ReportedKernel> &kernels) {
@@ -255,6 +423,7 @@ void FunctionReader::run(ReportedFunction &result, std::vector<ReportedKernel> &
           result.otherOps.push_back(std::move(source));
     return WalkResult::advance();
   });
+  collectTransitions(result.transitions);
   // Kernels that are equal but for what is noted at them are to stay equal.
   for (auto &[kernel, name] : names) {
     kernel->removeAttr(rows::kProgramAttribute);

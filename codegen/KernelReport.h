@@ -38,9 +38,18 @@ struct ReportedKernel {
   std::vector<ReportedRefusal> refusals;
 };
 
-/// A function: what it runs beside kernels, and refusals about ops of no kernel.
+/// Kernels that together connect two branches on several streams: a write, coefficients, a read and a norm. What only
+/// they hand to each other is not compulsory.
+struct ReportedTransition {
+  std::vector<std::string> kernels;
+  rows::ByteCount read, written, compulsory;
+};
+
+/// A function: what it runs beside kernels, its transitions in the order of the program, and refusals about ops of no
+/// kernel.
 struct ReportedFunction {
   std::string name;
+  std::vector<ReportedTransition> transitions;
   SmallVector<rows::SourceOp> otherOps;
   std::vector<ReportedRefusal> refusals;
 };

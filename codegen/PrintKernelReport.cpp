@@ -53,6 +53,17 @@ static void printRefusals(raw_ostream &stream, ArrayRef<ReportedRefusal> refusal
     stream << "    " << refusal.op.print() << ": " << refusal.reason << "\n";
 }
 
+/// Of a kernel or a transition.
+template <typename T> static void printBytes(raw_ostream &stream, const T &mover) {
+  stream << "    bytes: reads " << mover.read.print() << ", writes " << mover.written.print() << ", compulsory "
+         << mover.compulsory.print() << "\n";
+}
+
+static void printTransition(raw_ostream &stream, const ReportedTransition &transition) {
+  stream << "  transition of " << llvm::join(transition.kernels, ", ") << "\n";
+  printBytes(stream, transition);
+}
+
 static void printKernel(raw_ostream &stream, const ReportedKernel &kernel) {
   stream << "  kernel " << kernel.name << "\n";
   for (const rows::SourceOp &op : kernel.fused)
@@ -63,8 +74,7 @@ static void printKernel(raw_ostream &stream, const ReportedKernel &kernel) {
     stream << "    " << line << "\n";
   for (const ReportedOperand &operand : kernel.operands)
     printOperand(stream, operand);
-  stream << "    bytes: reads " << kernel.read.print() << ", writes " << kernel.written.print() << ", compulsory "
-         << kernel.compulsory.print() << "\n";
+  printBytes(stream, kernel);
   for (const kernels::PlanDescription &plan : kernel.plans)
     printPlan(stream, plan);
   if (const kernels::PlanDescription *plan = findFallback(kernel))
@@ -82,6 +92,8 @@ void KernelReport::printText(raw_ostream &stream) const {
     printRefusals(stream, function.refusals);
     for (const ReportedKernel &kernel : llvm::make_filter_range(kernels, isOurs))
       printKernel(stream, kernel);
+    for (const ReportedTransition &transition : function.transitions)
+      printTransition(stream, transition);
   }
 }
 
@@ -149,8 +161,16 @@ static json::Value toJSON(const ReportedKernel &kernel) {
   return object;
 }
 
+static json::Value toJSON(const ReportedTransition &transition) {
+  return json::Object{{"kernels", json::Array(transition.kernels)},
+                      {"bytes_read", toJSON(transition.read)},
+                      {"bytes_written", toJSON(transition.written)},
+                      {"bytes_compulsory", toJSON(transition.compulsory)}};
+}
+
 static json::Value toJSON(const ReportedFunction &function) {
   return json::Object{{"name", function.name},
+                      {"transitions", toArray<ReportedTransition>(function.transitions, toJSON)},
                       {"other_ops", toArray<rows::SourceOp>(function.otherOps, toJSON)},
                       {"refusals", toArray<ReportedRefusal>(function.refusals, toJSON)}};
 }
