@@ -74,7 +74,7 @@ static double multiply(const float *a, const float *b, int64_t count) {
 /* A line for each block: the norms of the gradients by what it hands out and by what it is handed, and how much of the
  * first is in the second, as a factor. That is the 1 of the derivative 1 + f', plus what f' happens to give. */
 static void write_gradients(FILE *file, const layers *in, int64_t step) {
-  int64_t count = in->rows * WIDTH;
+  int64_t count = in->rows * STREAMS * WIDTH;
   for (int64_t l = 0; l < in->depth; ++l) {
     const float *before = in->gradient[l], *behind = in->gradient[l + 1];
     double square = multiply(behind, behind, count);
@@ -132,6 +132,7 @@ static resid_status evaluate(run *in, double *loss) {
 /* Trains and says so; 0 where something went wrong. */
 static int report(run *in) {
   double training, held_out;
+  start_connections(&in->state, in->asked.depth);
   scale_blocks(&in->state, in->asked.gain);
   if (in->gradients)
     fprintf(in->gradients, "step,block,gradient_behind,gradient_before,passed,stream_behind\n");

@@ -9,7 +9,8 @@ import results
 from chart import Axis, Curve, draw
 
 LOOKS = {"alone": ("#c2600c", "square"), "norm_alone": ("#8a5cd6", "diamond"), "none": ("#15897c", "up"),
-         "pre": ("#3b6fe0", "circle"), "post": ("#c8347a", "down"), "multiply": ("#7c8594", "cross")}
+         "pre": ("#3b6fe0", "circle"), "post": ("#c8347a", "down"), "multiply": ("#7c8594", "cross"), "static": ("#c2600c", "square"),
+         "ihc": ("#15897c", "up"), "mhc": ("#c8347a", "down")}
 SEEDS = "points: median of the seeds; bars: least to greatest"
 
 
@@ -80,9 +81,11 @@ def draw_gradients(gradients, path, name, y, title):
 
 def write_plots(folder):
     measured, gradients = results.read_runs(folder), results.read_gradients(folder)
-    draw_depths(measured, folder / "depth.svg")
+    if len(results.depths_of(measured)) > 1:
+        draw_depths(measured, folder / "depth.svg")
     draw_rates(measured, folder / "rates.svg")
-    draw_warm_up(measured, folder / "warm-up.svg")
+    if results.has_other_warm_ups(measured):
+        draw_warm_up(measured, folder / "warm-up.svg")
     powers = Axis("norm of the gradient by the stream", 1e-9, 1e3, [(10.0**power, f"1e{power}") for power in range(-9, 4, 2)], True)
     draw_gradients(gradients, folder / "gradient.svg", "after", powers, "Gradient after each block")
     shares = Axis("share of the gradient after it", -0.5, 2, [(0.5 * i, f"{0.5 * i:g}") for i in range(-1, 5)])

@@ -13,7 +13,8 @@ Gradient = collections.namedtuple("Gradient", "after before passed stream")
 
 # The blocks, and how tables and plots call them.
 TITLES = {"alone": "f(x)", "norm_alone": "f(N(x))", "none": "x + f(x)", "pre": "x + f(N(x)), pre-norm",
-          "post": "N(x + f(x)), post-norm", "multiply": "x · f(N(x))"}
+          "post": "N(x + f(x)), post-norm", "multiply": "x · f(N(x))",
+          "static": "static, four streams", "ihc": "ihc, four streams", "mhc": "mhc, four streams"}
 
 
 def read_runs(folder):
@@ -157,14 +158,25 @@ def tabulate_gain(measured, depth):
     return make_table([f"block, depth {depth}", *(f"rate {rate}" for rate in rates)], rows)
 
 
+def has_other_warm_ups(measured):
+    return any(run.warm_up != usual_warm_up(measured) for run in measured)
+
+
+def has_other_gains(measured):
+    return any(run.gain != "1" for run in measured)
+
+
 def make_tables(folder):
-    """By name, in Markdown."""
+    """By name, in Markdown. Those of warm-up and gain are only there where something was run for them."""
     measured = read_runs(folder)
     deepest = max(depths_of(measured))
-    return {"run": (folder / "run.txt").read_text(),
-            "depth": tabulate_depth(measured, "training"),
-            "held out": tabulate_depth(measured, "held_out"),
-            "rates": tabulate_rates(measured, deepest),
-            "warm-up": tabulate_warm_up(measured, deepest),
-            "gradients": tabulate_gradients(read_gradients(folder)),
-            "gain": tabulate_gain(measured, deepest)}
+    tables = {"run": (folder / "run.txt").read_text(),
+              "depth": tabulate_depth(measured, "training"),
+              "held out": tabulate_depth(measured, "held_out"),
+              "rates": tabulate_rates(measured, deepest),
+              "gradients": tabulate_gradients(read_gradients(folder))}
+    if has_other_warm_ups(measured):
+        tables["warm-up"] = tabulate_warm_up(measured, deepest)
+    if has_other_gains(measured):
+        tables["gain"] = tabulate_gain(measured, deepest)
+    return tables

@@ -1,8 +1,8 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Trains the networks of the study, several at a time, writes runs.csv, gradients.csv and run.txt, prints tables and draws plots.
-#   study.py FOLDER TEXT [--jobs=N] [--quick]    FOLDER has a program for each block: FOLDER/BLOCK/train
-#   study.py FOLDER --docs=PAGE                  puts what is in FOLDER into the page, and into the folder beside it
+#   study.py FOLDER TEXT [--jobs=N] [--quick | --streams]    FOLDER has a program for each block: FOLDER/BLOCK/train
+#   study.py FOLDER --docs=PAGE                              puts what is in FOLDER into the page, and into the folder beside it
 # Does not own: what a run does (main.c), what tables and plots say (results.py, plots.py).
 
 import argparse
@@ -20,13 +20,12 @@ import time
 import plots
 import results
 
-# What is run: every block at every depth and rate; then the deepest without warm-up, and with larger weights at the start.
-Plan = collections.namedtuple("Plan", "depths rates warm_up seeds steps rows")
-WHOLE = Plan((6, 12, 24), ("1e-4", "3e-4", "1e-3", "5e-3"), 50, (1, 2, 3), 500, 128)
-QUICK = Plan((3, 12), ("1e-3",), 10, (1,), 60, 32)
+# What is run: every block at every depth and rate; then the deepest of some without warm-up, and of some with larger weights at the start.
+Plan = collections.namedtuple("Plan", "depths rates warm_up seeds steps rows without_warm_up gains")
+WHOLE = Plan((6, 12, 24), ("1e-4", "3e-4", "1e-3", "5e-3"), 50, (1, 2, 3), 500, 128, ("pre", "post"), {"alone": "1.25"})
+QUICK = Plan((3, 12), ("1e-3",), 10, (1,), 60, 32, WHOLE.without_warm_up, WHOLE.gains)
+STREAMS = Plan((24,), ("3e-4", "1e-3", "5e-3"), 50, (1, 2, 3), 500, 128, (), {})
 RESULTS = ("runs.csv", "gradients.csv", "run.txt")
-WITHOUT_WARM_UP = ("pre", "post")
-GAINS = {"alone": "1.25"}
 
 OUTPUT = re.compile(r"steps (\d+), training loss (\S+), held out (\S+)\n")
 
@@ -35,8 +34,8 @@ def list_runs(plan, blocks):
     deepest = max(plan.depths)
     for block in blocks:
         points = [(depth, plan.warm_up, "1") for depth in plan.depths]
-        points += [(deepest, 0, "1")] if block in WITHOUT_WARM_UP else []
-        points += [(deepest, plan.warm_up, GAINS[block])] if block in GAINS else []
+        points += [(deepest, 0, "1")] if block in plan.without_warm_up else []
+        points += [(deepest, plan.warm_up, plan.gains[block])] if block in plan.gains else []
         for depth, warm_up, gain in points:
             for rate in plan.rates:
                 for seed in plan.seeds:
@@ -121,7 +120,7 @@ def fill_tables(folder, page):
 def update_page(folder, page):
     """Fills the tables of a page, and puts the numbers and plots into the folder with its name."""
     depths = tuple(results.depths_of(results.read_runs(folder)))
-    if depths != WHOLE.depths:
+    if depths == QUICK.depths:
         sys.exit(f"{folder}: expected results of depth {WHOLE.depths} for a page, but got {depths}, as a quick run has")
     text = fill_tables(folder, page)
     beside = page.with_suffix("")
@@ -138,7 +137,8 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("text", nargs="?", type=pathlib.Path)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--quick", dest="plan", action="store_const", const=QUICK, default=WHOLE)
+    parser.add_argument("--streams", dest="plan", action="store_const", const=STREAMS)
     parser.add_argument("--docs", type=pathlib.Path)
     asked = parser.parse_args()
     if asked.docs:
@@ -148,7 +148,7 @@ def main():
         return update_page(asked.folder, asked.docs)
     if not asked.text or asked.jobs < 1:
         parser.error("expected a text, and one job or more")
-    plan = QUICK if asked.quick else WHOLE
+    plan = asked.plan
     blocks = [block for block in results.TITLES if (asked.folder / block / "train").exists()]
     if not blocks:
         sys.exit(f"{asked.folder}: expected a program for a block, such as {asked.folder}/pre/train, but there is none")
