@@ -15,6 +15,7 @@ static constexpr ActivationRule rules[] = {
     {ActivationKind::GeGLU,     ActivationFunction::GELU,     /*isGated=*/true},
     {ActivationKind::GeGLUTanh, ActivationFunction::GELUTanh, /*isGated=*/true},
     {ActivationKind::Sigmoid,   ActivationFunction::Sigmoid,  /*isGated=*/false},
+    {ActivationKind::ReLU2,     ActivationFunction::ReLU2,    /*isGated=*/false},
 };
 // clang-format on
 

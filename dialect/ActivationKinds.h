@@ -12,7 +12,7 @@
 namespace mlir::resid {
 
 /// What is applied to x.
-enum class ActivationFunction { ReLU, GELU, GELUTanh, SiLU, Sigmoid };
+enum class ActivationFunction { ReLU, GELU, GELUTanh, SiLU, Sigmoid, ReLU2 };
 
 /// One line of the table of activation kinds.
 struct ActivationRule {

@@ -12,7 +12,8 @@ include "dialect/ResidBase.td"
 def Resid_ActivationKind : I32EnumAttr<"ActivationKind", "kind of an activation", [
   I32EnumAttrCase<"ReLU", 0, "relu">, I32EnumAttrCase<"GELU", 1, "gelu">, I32EnumAttrCase<"GELUTanh", 2, "gelu_tanh">,
   I32EnumAttrCase<"SiLU", 3, "silu">, I32EnumAttrCase<"SwiGLU", 4, "swiglu">, I32EnumAttrCase<"GeGLU", 5, "geglu">,
-  I32EnumAttrCase<"GeGLUTanh", 6, "geglu_tanh">, I32EnumAttrCase<"Sigmoid", 7, "sigmoid">]> {
+  I32EnumAttrCase<"GeGLUTanh", 6, "geglu_tanh">, I32EnumAttrCase<"Sigmoid", 7, "sigmoid">,
+  I32EnumAttrCase<"ReLU2", 8, "relu2">]> {
   let cppNamespace = "::mlir::resid";
   let genSpecializedAttr = 0;
 }
@@ -94,6 +95,7 @@ def Resid_ActivationOp : Resid_Op<"activation", [InferTypeOpAdaptor]> {
     | kind | y | known as |
     |---|---|---|
     | `relu` | `max(x, 0)` | ReLU |
+    | `relu2` | `max(x, 0)²` | squared ReLU: Primer, Nemotron |
     | `gelu` | `0.5·x·(1 + erf(x/√2))` | GELU |
     | `gelu_tanh` | `0.5·x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))` | GELU with tanh: GPT-2, `gelu_new` |
     | `silu` | `x/(1 + exp(-x))` | SiLU, Swish |
@@ -118,20 +120,21 @@ def Resid_ActivationOp : Resid_Op<"activation", [InferTypeOpAdaptor]> {
     **Not allowed.** `up` does not broadcast. One tensor that holds both halves is taken apart with
     `tensor.extract_slice`.
 
-    **Gradient.** `dx = f'(x)·dy`, with `relu' = 1` where `x > 0` and else 0, `silu' = s·(1 + x·(1 - s))` where
+    **Gradient.** `dx = f'(x)·dy`, with `relu' = 1` where `x > 0` and else 0, `relu2' = 2·max(x, 0)`, `silu' = s·(1 + x·(1 - s))` where
     `s = 1/(1 + exp(-x))`, `sigmoid' = s·(1 - s)`, and `gelu' = Φ(x) + x·φ(x)`. In a gated kind `dx = f'(x)·up·dy` and `dup = f(x)·dy`.
 
     **Rounding.** The *arithmetic type* is f64 for f64, and f32 otherwise. Operands are widened to it, and constants are
     rounded to it once. Each step is rounded to it by itself, in this order:
     - `relu`: `x` where `x > 0` or `x` is NaN, else +0.
+    - `relu2`: `f = r·r`, where r is what `relu` makes.
     - `gelu`: `e = erf(x·(1/√2))`; `h = 0.5·x`; `f = h·(1 + e)`.
     - `gelu_tanh`: `c = (x·x)·x`; `u = √(2/π)·(x + 0.044715·c)`; `h = 0.5·x`; `f = h·(1 + tanh(u))`.
     - `silu`: `f = x/(1 + exp(-x))`.
     - `sigmoid`: `f = 1/(1 + exp(-x))`.
     - gated kinds: `y = f·up`.
 
-    The result is rounded once, to the type of `x`. A NaN gives NaN, +Inf gives +Inf, and -0 gives -0 but in `relu`, where
-    it gives +0. Of -Inf, `relu` makes +0. The others make NaN of it, as the steps say and PyTorch does.
+    The result is rounded once, to the type of `x`. A NaN gives NaN, +Inf gives +Inf, and -0 gives -0 but in `relu` and
+    `relu2`, where it gives +0. Of -Inf, these make +0. The others make NaN of it, as the steps say and PyTorch does.
 
     **Example.**
     ```mlir

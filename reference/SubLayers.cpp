@@ -9,9 +9,12 @@
 namespace mlir::resid::reference {
 
 static double applyFunction(ActivationFunction function, double x) {
+  double positive = x > 0.0 || std::isnan(x) ? x : 0.0;
   switch (function) {
   case ActivationFunction::ReLU:
-    return x > 0.0 || std::isnan(x) ? x : 0.0;
+    return positive;
+  case ActivationFunction::ReLU2:
+    return positive * positive;
   case ActivationFunction::GELU:
     return 0.5 * x * (1.0 + std::erf(x * std::sqrt(0.5)));
   case ActivationFunction::GELUTanh:
@@ -39,8 +42,8 @@ FailureOr<Array> Interpreter::activation(ActivationOp op, const Array &x, const 
     double scale = rule.function == ActivationFunction::Sigmoid ? 1.0 : element;
     accuracy.bounds[i] = bounds::activation(arithmetic, stored, value, scale * factor);
   }
-  // Nothing is rounded in ReLU.
-  if (rule.function != ActivationFunction::ReLU)
+  // Nothing is rounded in ReLU, and a square is rounded once: that of a narrower number is exact in the arithmetic type.
+  if (rule.function != ActivationFunction::ReLU && rule.function != ActivationFunction::ReLU2)
     result.setAccuracy(options.trackAccuracy && isExactMode() ? std::make_shared<const Accuracy>(std::move(accuracy))
                                                               : getToleranceAccuracy());
   return result;

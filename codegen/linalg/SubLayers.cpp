@@ -83,9 +83,13 @@ static Value applyFunction(Code &builder, ActivationFunction function, Value x) 
     Value half = builder.multiply(0.5, x);
     return builder.multiply(half, builder.add(1.0, value));
   };
+  auto takePositive = [&] { return builder.select(builder.compare(arith::CmpFPredicate::UGT, x, 0.0), x, 0.0); };
   switch (function) {
-  case ActivationFunction::ReLU: {
-    return builder.select(builder.compare(arith::CmpFPredicate::UGT, x, 0.0), x, 0.0);
+  case ActivationFunction::ReLU:
+    return takePositive();
+  case ActivationFunction::ReLU2: {
+    Value positive = takePositive();
+    return builder.multiply(positive, positive);
   }
   case ActivationFunction::GELU:
     return halfTimesOnePlus(builder.create<math::ErfOp>(builder.multiply(x, llvm::numbers::inv_sqrt2)));

@@ -77,6 +77,10 @@ static Point createPoint(const Numbers &steps, ActivationFunction function, Valu
     Value condition = isPositive(steps, x), zero = steps.constant(0.0);
     return {steps.select(condition, x, zero), condition};
   }
+  case ActivationFunction::ReLU2: {
+    Value positive = steps.select(isPositive(steps, x), x, steps.constant(0.0));
+    return {steps.times(positive, positive), steps.times(steps.constant(2.0), positive)};
+  }
   case ActivationFunction::GELU:
     return createGELU(steps, x);
   case ActivationFunction::GELUTanh:

@@ -42,7 +42,7 @@ func.func @activation.C4_element(%x: tensor<4x8xf32>, %up: tensor<4x8xbf16>) {
 // -----
 
 func.func @another_name(%x: tensor<4x8xf32>) {
-  // expected-error @+1 {{expected the activation 'relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu', 'geglu', 'geglu_tanh' or 'sigmoid', but got 'gelu_new'; did you mean 'gelu_tanh'?}}
+  // expected-error @+1 {{expected the activation 'relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu', 'geglu', 'geglu_tanh', 'sigmoid' or 'relu2', but got 'gelu_new'; did you mean 'gelu_tanh'?}}
   %y = resid.activation gelu_new %x : tensor<4x8xf32>
   return
 }
@@ -50,7 +50,7 @@ func.func @another_name(%x: tensor<4x8xf32>) {
 // -----
 
 func.func @no_name(%x: tensor<4x8xf32>) {
-  // expected-error @+1 {{expected the activation 'relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu', 'geglu', 'geglu_tanh' or 'sigmoid', but got none}}
+  // expected-error @+1 {{expected the activation 'relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu', 'geglu', 'geglu_tanh', 'sigmoid' or 'relu2', but got none}}
   %y = resid.activation %x : tensor<4x8xf32>
   return
 }

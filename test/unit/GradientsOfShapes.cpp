@@ -58,7 +58,7 @@ TEST_F(GradientTest, ConcatenationAndPadding) {
 }
 
 TEST_F(GradientTest, Activations) {
-  for (const char *kind : {"relu", "gelu", "gelu_tanh", "silu", "sigmoid"}) {
+  for (const char *kind : {"relu", "relu2", "gelu", "gelu_tanh", "silu", "sigmoid"}) {
     SCOPED_TRACE(kind);
     check("func.func @f(%x: tensor<3x5xf64>) -> tensor<3x5xf64> {\n %y = resid.activation " + std::string(kind) +
           " %x : tensor<3x5xf64>\n return %y : tensor<3x5xf64> }");

@@ -44,6 +44,10 @@ def relu(x):
     return x if x > 0 or math.isnan(x) else 0.0
 
 
+def relu2(x):
+    return relu(x) * relu(x)
+
+
 def run(program, arguments):
     lines = subprocess.run(["resid-run", program, "--entry=activations", *arguments], stdout=subprocess.PIPE, text=True,
                            check=True).stdout.splitlines()
@@ -54,10 +58,11 @@ def compare(x, up, arrays):
     """The evaluator computes in float64 too, with the same functions of the C library."""
     for i, (value, factor) in enumerate(zip(x, up)):
         f, g, h = gelu(value), gelu_tanh(value), silu(value)
-        for number, expected in enumerate((relu(value), f, g, h, h * factor, f * factor, g * factor, sigmoid(value))):
+        for number, expected in enumerate((relu(value), f, g, h, h * factor, f * factor, g * factor, sigmoid(value),
+                                            relu2(value))):
             found = arrays[number][i]
             same = (math.isnan(found) and math.isnan(expected)) or found == expected
-            scale = 1 if number == 7 else abs(value * factor)
+            scale = 1 if number == 7 else value * value if number == 8 else abs(value * factor)
             if not same and not abs(found - expected) <= 1e-15 * scale:
                 sys.exit(f"out{number}, x = {value}, up = {factor}: expected {expected} but got {found}")
 
@@ -69,10 +74,11 @@ def main():
     arguments = [f"--arg={element}[1x{len(x)}]=" + ",".join(str(value) for value in values) for values in (x, up)]
     for processor in processors:
         lines = run(program, [*arguments, "--check", "--mcpu=" + processor])
-        if len(lines) != 8 or "bit-equal" not in lines[0] or any("bound" not in line for line in lines[1:]):
-            sys.exit("\n".join([f"expected eight results within their bounds on {processor}, but got", *lines]))
+        exact, bounded = (lines[0], lines[-1]), lines[1:-1]
+        if len(lines) != 9 or any("bit-equal" not in line for line in exact) or any("bound" not in line for line in bounded):
+            sys.exit("\n".join([f"expected nine results within their bounds on {processor}, but got", *lines]))
     if element == "f64":
-        paths = [os.path.join(directory, f"y{i}.npy") for i in range(8)]
+        paths = [os.path.join(directory, f"y{i}.npy") for i in range(9)]
         run(program, [*arguments, "--backend=reference", *("--out=" + path for path in paths)])
         compare(x, up, [npy.read(path)[1] for path in paths])
 
