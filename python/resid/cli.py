@@ -66,14 +66,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.set_defaults(run=_import)
 
+    from .models import FAMILIES
+
     command = commands.add_parser("model", help="a model of a known family", epilog=_EXAMPLES, formatter_class=style)
-    command.add_argument("family", choices=("bert", "gpt2", "hyper", "llama", "vit"), help="which family")
+    command.add_argument("family", choices=tuple(FAMILIES), help="which family")
     command.add_argument("--config", required=True, metavar="FILE", help="config.json of the checkpoint")
     command.add_argument("--placement", metavar="P", help="norm placement, as in residc (default: that of the family)")
     command.add_argument(
         "--output",
         choices=("hidden", "logits", "sentence"),
-        help="what it computes (default: hidden for bert, else logits)",
+        help="what it computes (default: hidden for bert and modernbert, else logits)",
+    )
+    command.add_argument(
+        "--cache", action="store_true", help="keys and values of earlier tokens come and go as arguments and results"
     )
     command.add_argument(
         "--prefix", metavar="TEXT", help="stands before the names of weights (default: that of the class in config.json)"
@@ -126,6 +131,7 @@ def _model(options: argparse.Namespace) -> None:
         output=options.output,
         prefix=options.prefix,
         ignore=options.ignore,
+        cache=options.cache,
     )
     _write(options.file, text)
 

@@ -13,8 +13,11 @@ from resid.importer.errors import FlagError, ImportFailure
 from resid.models import FAMILIES, write_model
 from resid.models.fields import ONLY
 
+import preset_configs
+
 _WIDE = {"hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 1, "intermediate_size": 48}
 CONFIGS: "dict[str, dict]" = {
+    **preset_configs.CONFIGS,
     "bert": {
         **_WIDE, "architectures": ["BertForMaskedLM"], "vocab_size": 60, "max_position_embeddings": 40, "type_vocab_size": 2
     },  # fmt: skip
@@ -46,7 +49,8 @@ def test_what_is_not_understood_is_named(family: str) -> None:
     assert len(both.splitlines()) == 2 and "'quantization_config' is not covered" in both
     for field, value in (("sliding_window", 128), ("embedding_multiplier", 2.0), ("pruned_heads", {"0": [1]}),
                          ("add_cross_attention", True), ("is_encoder_decoder", True)):  # fmt: skip
-        refuse(family, field, **{field: value})
+        if field not in CONFIGS[family] and (family, field) != ("qwen3", "sliding_window"):
+            refuse(family, field, **{field: value})
     plain = text(family)
     assert text(family, mystery=None, initializer_range=7.0, eos_token_id=[1, 2], pruned_heads={}) == plain
     assert write_model(family, {**CONFIGS[family], "mystery": 3}, ignore=["mystery"]) == plain
@@ -82,6 +86,21 @@ def test_what_is_not_understood_is_named(family: str) -> None:
         ("llama", "rope_theta", [0, -1.0, "10000"]),
         ("llama", "rope_scaling", [3, "linear", [1], {"type": "dynamic", "factor": 2.0}]),
         ("llama", "layer_types", [["sliding_attention"]]),
+        ("gemma3", "attn_logit_softcapping", [50.0]),
+        ("gemma3", "use_bidirectional_attention", [True]),
+        ("gemma3", "sliding_window", [0, None, "4"]),
+        ("gemma3", "layer_types", [["full_attention"] * 2, ["chunked_attention"], "sliding_attention", [["sliding_attention"]]]),
+        ("gemma3", "rope_parameters", [{"rope_theta": 1e6}, {"sliding_attention": {"rope_type": "dynamic", "factor": 2.0}}]),
+        ("gpt-oss", "num_local_experts", [2, 0, "1"]),
+        ("gpt-oss", "num_experts_per_tok", [4]),
+        ("gpt-oss", "rope_parameters", [None]),
+        ("gpt-oss", "swiglu_limit", [0, -1.0]),
+        ("mistral", "attention_bias", [True]),
+        ("modernbert", "layer_types", [["full_attention", "full_attention"]]),
+        ("modernbert", "hidden_activation", ["relu"]),
+        ("olmo2", "head_dim", [7]),
+        ("qwen3", "head_dim", [None, 0]),
+        ("qwen3", "layer_types", [["sliding_attention"]]),
         ("vit", "head_dim", [16]),
         ("vit", "qkv_bias", [None]),
         ("vit", "image_size", [[16], [16, 16, 16], [16, "16"], 18, [16, 18]]),
@@ -116,7 +135,10 @@ def test_rope_parameters() -> None:
         "llama", max_position_embeddings=64, rope_parameters={"rope_type": "llama3", **short}
     )
     for field, fields in (
-        ("rope_parameters.rope_type", {"rope_type": "yarn", "factor": 4.0}),
+        ("rope_parameters.rope_type", {"rope_type": "proportional", "factor": 4.0}),
+        ("rope_parameters.factor", {"rope_type": "yarn"}),
+        ("rope_parameters.beta_fast", {"rope_type": "yarn", "factor": 4.0, "beta_fast": -1}),
+        ("rope_parameters.beta_fast", {"rope_type": "linear", "factor": 4.0, "beta_fast": 32.0}),
         ("rope_parameters.rope_type", {"rope_type": "dynamic", "factor": 4.0}),
         ("rope_parameters.type", {"rope_type": "default", "type": "linear", "factor": 4.0}),
         ("rope_parameters.factor", {"rope_type": "linear"}),
@@ -138,7 +160,7 @@ def test_architectures() -> None:
     for family in FAMILIES:
         for value in (["LlamaForCausalLM", "Other"], "LlamaForCausalLM", [3], {}, ["Other"], ["TFBertModel"]):
             refuse(family, "architectures", architectures=value)
-        refuse(family, "model_type", model_type="mistral")
+        refuse(family, "model_type", model_type="mixtral")
     for family in ("gpt2", "llama", "vit"):
         refuse(family, "architectures", architectures=[f"{FAMILIES[family].classes}ForTokenClassification"])
         assert text(family, architectures=[f"{FAMILIES[family].classes}Model"])

@@ -18,12 +18,13 @@ from .errors import ModelError, Unsupported
 from .program import Program, Tensor, literal
 from .sizes import Dim, Size
 
-MOST_HEAD_SIZE = 256
+MOST_HEAD_SIZE = 576
 
 
 @dataclasses.dataclass
 class Attention:
-    """What one attention computes. q, k, v are [batch, heads, positions, size]; k and v may have fewer heads."""
+    """What one attention computes. q, k, v are [batch, heads, positions, size]; k and v may have fewer heads, and v another
+    size."""
 
     q: Tensor
     k: Tensor
@@ -36,6 +37,8 @@ class Attention:
     softcap: float = 0.0
     precision: str = ""  # the type to compute in, where it is not resid's
     wanted: int | None = None  # which scores are a result too: qk_matmul_output_mode of ONNX
+    sink: Tensor | None = None  # a score without a value for each head of q
+    past: str | None = None  # the i64 of how many keys were in the caches k and v before
 
 
 def split_heads(p: Program, tensor: Tensor, heads: int) -> Tensor:
@@ -61,19 +64,24 @@ def emit_attention(p: Program, a: Attention) -> tuple[Tensor, Tensor | None]:
         if not isinstance(a.q.dims[3], int):
             raise Unsupported("heads of a size that is known at run time only, without a scale")
         a = dataclasses.replace(a, scale=1 / math.sqrt(a.q.dims[3]))
-    size = a.q.dims[3]
-    fits = isinstance(size, int) and 1 <= size <= MOST_HEAD_SIZE and a.v.dims[3] == size and _heads_divide(a)
+    sizes = (a.q.dims[3], a.v.dims[3])
+    fits = all(isinstance(size, int) and 1 <= size <= MOST_HEAD_SIZE for size in sizes) and _heads_divide(a)
     if not fits or not 0 <= a.softcap < math.inf or a.precision or a.wanted is not None:
+        if a.sink is not None or a.past is not None:
+            raise Unsupported(f"a sink or a cache in attention with heads of {sizes[0]} and values of {sizes[1]}")
         return _written_out(p, a)
     mask = combined_mask(p, a)
     text, types = f"resid.attention {a.q.ssa}, {a.k.ssa}, {a.v.ssa}", [a.q.type, a.k.type, a.v.type]
     if mask is not None:
         mask = _droppable(p, mask)
         text, types = f"{text} mask({mask.ssa})", [*types, mask.type]
+    if a.sink is not None:
+        text, types = f"{text} sink({a.sink.ssa})", [*types, a.sink.type]
+    text += f" past({a.past})" if a.past is not None else ""
     settings = (["causal"] if a.causal else []) + ([f"window = {a.window}"] if a.window else [])
     settings += [f"cap = {literal(a.softcap, 'f64')}"] if a.softcap else []
     settings += [f"scale = {literal(a.scale, 'f64')}"]
-    return p.op(f"{text} {{{', '.join(settings)}}} : {', '.join(types)}", a.q.element, a.q.dims), None
+    return p.op(f"{text} {{{', '.join(settings)}}} : {', '.join(types)}", a.q.element, (*a.q.dims[:3], a.v.dims[3])), None
 
 
 def _check(a: Attention) -> None:

@@ -117,6 +117,12 @@ class Program:
         self._arguments.append(f"{ssa}: {tensor.type}")
         return tensor
 
+    def scalar_argument(self, name: str, element: str) -> str:
+        """An argument that is one number; its name."""
+        ssa = self.unique(name)
+        self._arguments.append(f"{ssa}: {element}")
+        return ssa
+
     def weight(self, name: str, element: str, dims: Sequence[int], array: np.ndarray | None = None) -> Tensor:
         """An argument that is marked as a weight, under this name in the file of weights. A second one of that name is the first."""
         tensor = Tensor(element, tuple(dims), weight=name)

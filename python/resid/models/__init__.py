@@ -10,9 +10,15 @@ from typing import Any
 
 from ..importer.errors import FlagError, ModelError, Unsupported
 from .._compiler import PLACEMENTS
-from . import bert, gpt2, hyper, llama, vit
+from . import bert, gpt2, hyper, modernbert, vit
 from .config import Config, read_config
 from .fields import HARMLESS, ONLY
+from .gemma3 import Gemma3
+from .gpt_oss import GptOss
+from .llama import Llama
+from .mistral import Mistral
+from .olmo2 import Olmo2
+from .qwen3 import Qwen3
 
 __all__ = ["FAMILIES", "OUTPUTS", "PLACEMENTS", "Config", "read_config", "write_model"]
 
@@ -20,29 +26,42 @@ __all__ = ["FAMILIES", "OUTPUTS", "PLACEMENTS", "Config", "read_config", "write_
 @dataclasses.dataclass(frozen=True)
 class Preset:
     """A family. `classes` is how the names of its classes begin. In a checkpoint of one that is not the bare model, `prefix`
-    stands before the names of the bare model's weights. `heads` are the classes whose checkpoints give logits."""
+    stands before the names of the bare model's weights. `heads` are the classes whose checkpoints give logits. `outputs` is what
+    its programs compute; the first one is what they do unless asked otherwise. `cached`: they may have caches of keys and values.
+    `bare` is the name of the bare model's class, and `model_type` that of config.json, where they are not as usual."""
 
-    write: Callable[[Config, "str | None", str, str], str]
+    write: Callable[..., str]
     classes: str
     prefix: str
     heads: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ("logits", "hidden")
+    cached: bool = False
+    bare: str | None = None
+    model_type: str | None = None
+
+    def bare_class(self) -> str:
+        return self.bare or f"{self.classes}Model"
+
+
+def _decoder(write: Callable[..., str], classes: str, **others: Any) -> Preset:
+    preset = Preset(write, classes, "model.", **{"cached": True, **others})
+    return dataclasses.replace(preset, heads=(f"{classes}ForCausalLM", preset.bare_class()))
 
 
 FAMILIES = {
-    "bert": Preset(bert.write, "Bert", "bert."),
+    "bert": Preset(bert.write, "Bert", "bert.", outputs=("hidden", "sentence")),
+    "gemma3": _decoder(Gemma3.write, "Gemma3", bare="Gemma3TextModel", model_type="gemma3_text"),
+    "gpt-oss": _decoder(GptOss.write, "GptOss", model_type="gpt_oss"),
     "gpt2": Preset(gpt2.write, "GPT2", "transformer.", ("GPT2LMHeadModel", "GPT2DoubleHeadsModel", "GPT2Model")),
-    "hyper": Preset(hyper.write, "Hyper", "model.", ("HyperForCausalLM", "HyperModel")),
-    "llama": Preset(llama.write, "Llama", "model.", ("LlamaForCausalLM", "LlamaModel")),
+    "hyper": _decoder(hyper.write, "Hyper", cached=False),
+    "llama": _decoder(Llama.write, "Llama"),
+    "mistral": _decoder(Mistral.write, "Mistral"),
+    "modernbert": Preset(modernbert.write, "ModernBert", "model.", ("ModernBertForMaskedLM",), ("hidden", "logits")),
+    "olmo2": _decoder(Olmo2.write, "Olmo2"),
+    "qwen3": _decoder(Qwen3.write, "Qwen3"),
     "vit": Preset(vit.write, "ViT", "vit.", ("ViTForImageClassification",)),
 }
-# What a program computes; the first one is what it does unless asked otherwise.
-OUTPUTS = {
-    "bert": ("hidden", "sentence"),
-    "gpt2": ("logits", "hidden"),
-    "hyper": ("logits", "hidden"),
-    "llama": ("logits", "hidden"),
-    "vit": ("logits", "hidden"),
-}
+OUTPUTS = {family: preset.outputs for family, preset in FAMILIES.items()}
 
 
 def write_model(
@@ -53,13 +72,15 @@ def write_model(
     output: str | None = None,
     prefix: str | None = None,
     ignore: Collection[str] = (),
+    cache: bool = False,
 ) -> str:
-    """The text of the program of a family: bert, gpt2, hyper, llama or vit.
+    """The text of the program of a family, one of FAMILIES.
 
     `config` has the fields of config.json. `placement` is that of the norms, by default the family's own; norms keep their names
     in the checkpoint, and those that it does not have are named after them. `output` is one of OUTPUTS[family]. `prefix` stands
     before the names of weights, by default that of the class that config.json names. `ignore` names fields that are not covered
-    and that change nothing.
+    and that change nothing. With `cache`, a decoder takes how many tokens were there before, `past`, and for each layer the
+    caches of keys and values [batch, heads, places, size], and returns the latter with this call's tokens after its result.
     Raises FlagError for these, ModelError for fields that are missing or wrong, Unsupported for fields and values that are not
     covered."""
     if family not in FAMILIES:
@@ -69,18 +90,21 @@ def write_model(
     if output not in (None, *OUTPUTS[family]):
         raise FlagError(f"expected an output of {', '.join(OUTPUTS[family])}, found '{output}'")
     config = config if isinstance(config, Config) else Config(config)
-    if config.get("model_type") not in (None, family):
-        raise config.wrong("model_type", f"'{family}'", ModelError)
     preset = FAMILIES[family]
-    architecture = config.architecture(preset.classes)
-    is_bare = architecture == f"{preset.classes}Model"
+    if cache and not preset.cached:
+        raise FlagError(f"expected no cache for '{family}', found one")
+    model_type = preset.model_type or family
+    if config.get("model_type") not in (None, model_type):
+        raise config.wrong("model_type", f"'{model_type}'", ModelError)
+    architecture = config.architecture(preset.classes, preset.bare_class())
+    is_bare = architecture == preset.bare_class()
     if prefix is None:
         prefix = "" if is_bare else preset.prefix
     if output is None:
         output = "hidden" if is_bare and architecture not in preset.heads else OUTPUTS[family][0]
     if output == "logits" and architecture not in preset.heads:
         raise config.wrong("architectures", f"{preset.heads[0]} for the output logits", Unsupported)
-    text = preset.write(config, placement, output, prefix)
+    text = preset.write(config, placement, output, prefix, *([cache] if preset.cached else []))
     for field, values in ONLY.items():
         config.expect(field, *values)
     config.finish(HARMLESS[family], ignore)

@@ -22,6 +22,7 @@ _ACTIVATIONS = {
     "gelu_pytorch_tanh": "gelu_tanh",
     "gelu_python_tanh": "gelu_tanh",
     "relu": "relu",
+    "relu2": "relu2",
     "silu": "silu",
     "swish": "silu",
 }
@@ -131,15 +132,15 @@ class Config:
                 f"'{self.name}': '{whole}' is {quotient[0]}, which '{parts}', {quotient[1]}, does not divide"
             )
 
-    def architecture(self, family: str) -> str:
+    def architecture(self, family: str, bare: str) -> str:
         """The class that the checkpoint was saved from; without one, the bare model. `family` is how its classes begin."""
         value = self.get("architectures")
-        names = [f"{family}Model"] if value is None or value == [] else value
+        names = [bare] if value is None or value == [] else value
         if not isinstance(names, list) or len(names) != 1 or not isinstance(names[0], str):
             raise self.wrong("architectures", "a list of one name")
-        whole = [f"{family}{rest}" for rest in ("Model", "LMHeadModel", "DoubleHeadsModel")]
+        whole = [bare, *(f"{family}{rest}" for rest in ("LMHeadModel", "DoubleHeadsModel"))]
         if names[0] not in whole and not names[0].startswith(f"{family}For"):
-            raise self.wrong("architectures", f"a class such as {family}Model or {family}For…", Unsupported)
+            raise self.wrong("architectures", f"a class such as {bare} or {family}For…", Unsupported)
         return str(names[0])
 
     def finish(self, harmless: Collection[str] = (), ignored: Collection[str] = ()) -> None:

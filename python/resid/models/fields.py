@@ -40,12 +40,22 @@ _COMMON = frozenset(" ".join((_NAMES, _RUNNING, _TRAINING, _TOKENS, _GENERATION)
 _OWN = {
     "bert": """directionality pooler_fc_size pooler_num_attention_heads pooler_num_fc_layers pooler_size_per_head pooler_type
         tie_word_embeddings""",
+    # What `sliding_window_pattern` was before layer_types were written out.
+    "gemma3": "is_decoder _sliding_window_pattern",
+    "gpt-oss": "is_decoder output_router_logits router_aux_loss_coef",
     # resid.attention computes scores in f32 or f64, whatever the types of its operands are.
     "gpt2": """is_decoder n_ctx predict_special_tokens reorder_and_upcast_attn summary_activation summary_proj_to_labels
         summary_type summary_use_proj""",
     "hyper": "is_decoder max_sequence_length",
     # The slices of pretraining_tp are parts of the same products.
     "llama": "is_decoder max_sequence_length pretraining_tp",
+    "mistral": "is_decoder",
+    # Published files have the epsilon and the kind of positions of BERT, which the class does not read.
+    "modernbert": """classifier_pooling cls_token_id deterministic_flash_attn embedding_dropout initializer_cutoff_factor
+        layer_norm_eps mlp_dropout position_embedding_type reference_compile repad_logits_with_grad sparse_pred_ignore_index
+        sparse_prediction""",
+    "olmo2": "is_decoder",
+    "qwen3": "is_decoder",
     "vit": "encoder_stride pooler_act pooler_output_size tie_word_embeddings vocab_size",
 }
 HARMLESS = {family: _COMMON | frozenset(own.split()) for family, own in _OWN.items()}

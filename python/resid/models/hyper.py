@@ -4,16 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ..importer.emit_streams import read, repeat
 from ..importer.emit_streams import write as write_streams
 from ..importer.errors import FlagError
-from ..importer.program import Program, Tensor
+from ..importer.program import Tensor
 from .config import Config
 from .connections import KINDS, VERSIONS, Kind, connect, gate, most_streams
+from .decoder import Stream
 from .layers import Model, banner
-from .llama import Stream, decoder, title
+from .llama import Llama
 
 # Where the parameters of a sub-layer's connection stand, as in the classes of transformers.
 _SITES = {"attn": "attn_hc", "mlp": "ffn_hc"}
@@ -37,10 +38,10 @@ class _Streams(Stream):
     def begin(self, x: Tensor) -> Tensor:
         return repeat(self.model.program, x, self.kind.streams)
 
-    def sublayer(self, x: Tensor, norm: str, site: str, branch: Callable[[Tensor], Tensor]) -> Tensor:
+    def sublayer(self, x: Tensor, norms: Sequence[str], site: str, branch: Callable[[Tensor], Tensor]) -> Tensor:
         layer, part = site.rsplit(".", 1)
         own = connect(self.model.program, self.kind, x, self.parameters(self.kind, f"{layer}.{_SITES[part]}"))
-        return self.model.sublayer(x, norm, self.width, branch, own)
+        return self.model.sublayer(x, norms, self.width, branch, own)
 
     def end(self, x: Tensor) -> Tensor:
         p = self.model.program
@@ -51,13 +52,17 @@ class _Streams(Stream):
 class _Gated(_Streams):
     """The read is of normalised streams, so no norm stands after it, and the clause of a block cannot say it."""
 
-    def sublayer(self, x: Tensor, norm: str, site: str, branch: Callable[[Tensor], Tensor]) -> Tensor:
+    def sublayer(self, x: Tensor, norms: Sequence[str], site: str, branch: Callable[[Tensor], Tensor]) -> Tensor:
         p, (layer, part) = self.model.program, site.rsplit(".", 1)
         row, weights = gate(p, self.kind, x, self.parameters(self.kind, f"{layer}.{_GATED_SITES[part]}"))
         return write_streams(p, x, branch(row), weights)
 
     def end(self, x: Tensor) -> Tensor:
         return gate(self.model.program, self.head, x, self.parameters(self.head, "hyper_connection_mixer"))[0]
+
+
+class _Hyper(Llama):
+    title = "Hyper"
 
 
 def _kind(config: Config, norm_epsilon: float) -> Kind:
@@ -86,12 +91,10 @@ def write(config: Config, placement: str | None, output: str, prefix: str) -> st
     """Ids to logits, or to the last layer where `output` is "hidden"."""
     if placement in ("post", "post_shifted"):
         raise FlagError(f"placement '{placement}' normalises the streams themselves, which several streams do not have")
-    epsilon = config.epsilon("rms_norm_eps", 1e-6)
-    kind = _kind(config, epsilon)
+    kind = _kind(config, config.epsilon("rms_norm_eps", Llama.epsilon))
     if kind.name == "gated" and placement is not None:
         raise FlagError(f"placement '{placement}': the norms of the connection 'gated' stand in its reads")
-    m = Model(Program("hyper"), config.element(), placement or "pre", "rms", epsilon, prefix)
-    head = Kind(**{**vars(kind), "head": True})
-    x = decoder(m, config, (_Gated if kind.name == "gated" else _Streams)(m, kind, head), output)
-    parts = [f"{kind.streams} streams connected by {kind.name}", *title(config)]
-    return m.program.text([x], banner("Hyper", parts, m.placement))
+    own, head = _Hyper(config, placement, prefix), Kind(**{**vars(kind), "head": True})
+    results = own.run((_Gated if kind.name == "gated" else _Streams)(own.model, kind, head), output)
+    parts = [f"{kind.streams} streams connected by {kind.name}", *own.describe()]
+    return own.program.text(results, banner(own.title, parts, own.model.placement))

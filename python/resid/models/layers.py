@@ -14,6 +14,7 @@ from ..importer.attention import split_heads
 from ..importer.emit_linear import linear
 from ..importer.emit_norms import norm
 from ..importer.emit_streams import Connection
+from ..importer.errors import FlagError
 from ..importer.program import Program, Tensor, literal
 
 
@@ -27,6 +28,13 @@ class Model:
     norm: str  # "layer" or "rms"
     epsilon: float
     prefix: str = ""
+    zero_centered: bool = False  # norms multiply by 1 + gamma
+    rounds_early: bool = True  # RMS norms round to the type of the stream before they multiply by gamma
+    has_beta: bool = True  # of layer norms
+    is_open: bool = False  # sub-layers are no blocks, so that what branches make can be a result of the program
+
+    def with_placement(self, placement: str) -> Model:
+        return dataclasses.replace(self, placement=placement)
 
     def weight(self, name: str, *dims: int) -> Tensor:
         """A weight under its name in the checkpoint."""
@@ -49,7 +57,20 @@ class Model:
     def normalise(self, x: Tensor, name: str, width: int) -> Tensor:
         """A norm outside of the sub-layers."""
         gamma, beta = self._norm_parameters(name, width)
-        return norm(self.program, f"{self.norm}_norm", x, gamma, beta, 1, self.epsilon, narrow=self.norm == "rms")[0]
+        return norm(
+            self.program,
+            f"{self.norm}_norm",
+            x,
+            gamma,
+            beta,
+            1,
+            self.epsilon,
+            narrow=self._is_narrow(),
+            zero_centered=self.zero_centered,
+        )[0]
+
+    def _is_narrow(self) -> bool:
+        return self.norm == "rms" and self.rounds_early
 
     def final_norm(self, x: Tensor, name: str, width: int) -> Tensor:
         """The norm after the last sub-layer, where the placement has one."""
@@ -57,14 +78,22 @@ class Model:
         return self.normalise(x, name, width) if wants_final_norm else x
 
     def sublayer(
-        self, x: Tensor, name: str, width: int, branch: Callable[[Tensor], Tensor], connection: Connection | None = None
+        self,
+        x: Tensor,
+        name: "str | Sequence[str]",
+        width: int,
+        branch: Callable[[Tensor], Tensor],
+        connection: Connection | None = None,
     ) -> Tensor:
-        """One residual sub-layer. `name` is that of its norm; a second norm has `.after` after it. With a
-        connection x is several streams, and the branch sees one row of them."""
+        """One residual sub-layer. `name` is that of its norm, or the names of two; a second norm without a name has `.after` after
+        the first one's. With a connection x is several streams, and the branch sees one row of them."""
         p = self.program
-        names = [name, f"{name}.after"][: PLACEMENTS[self.placement][0]]
+        names = [name] if isinstance(name, str) else [*name]
+        names = [*names, f"{names[0]}.after"][: PLACEMENTS[self.placement][0]]
+        if self.is_open:
+            return self._open_sublayer(x, names, width, branch)
         clauses = [self._norm_clause(norm_name, width) for norm_name in names]
-        narrow = " {narrow_affine}" if clauses and self.norm == "rms" and self.element in ("f16", "bf16") else ""
+        narrow = " {narrow_affine}" if clauses and self._is_narrow() and self.element in ("f16", "bf16") else ""
         clauses += [connection.clause()] if connection else []
         result, argument = p.fresh(), p.fresh()
         row = Tensor(x.element, (*x.dims[:-2], x.dims[-1]) if connection else x.dims, argument)
@@ -77,15 +106,28 @@ class Model:
         p.line("}")
         return Tensor(x.element, x.dims, result)
 
+    def _open_sublayer(self, x: Tensor, names: "list[str]", width: int, branch: Callable[[Tensor], Tensor]) -> Tensor:
+        """What the block of this placement computes, in ops of its own."""
+        if self.placement == "post_shifted":
+            raise FlagError("placement 'post_shifted': its norms have no form outside of blocks, which a cache needs")
+
+        def norms(tensor: Tensor, *placements: str) -> Tensor:
+            return self.normalise(tensor, names.pop(0), width) if self.placement in placements else tensor
+
+        inner = norms(branch(norms(x, "pre", "peri")), "branch_post", "peri")
+        total = self.program.op(f"resid.add {x.ssa}, {inner.ssa} : {x.type}", x.element, x.dims)
+        return norms(total, "post")
+
     def _norm_parameters(self, name: str, width: int) -> tuple[Tensor, Tensor | None]:
         """Gamma and beta."""
         gamma = self.weight(f"{name}.weight", width)
-        return gamma, self.weight(f"{name}.bias", width) if self.norm == "layer" else None
+        return gamma, self.weight(f"{name}.bias", width) if self.norm == "layer" and self.has_beta else None
 
     def _norm_clause(self, name: str, width: int) -> str:
         given = zip(("gamma", "beta"), self._norm_parameters(name, width))
         clauses = "".join(f" {clause} {tensor.ssa} : {tensor.type}" for clause, tensor in given if tensor is not None)
-        return f"norm({self.norm}{clauses} epsilon = {literal(self.epsilon, 'f64')})"
+        centre = " zero_centered_gamma" if self.zero_centered else ""
+        return f"norm({self.norm}{clauses} epsilon = {literal(self.epsilon, 'f64')}{centre})"
 
     def activation(self, kind: str, x: Tensor, up: Tensor | None = None) -> Tensor:
         names = x.ssa if up is None else f"{x.ssa}, {up.ssa}"
