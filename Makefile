@@ -17,10 +17,11 @@
 #   make bench-training   measures the training step of a small GPT beside PyTorch (docs/measurements/training.md)
 #   make bench-torch      measures resid's modules for PyTorch beside PyTorch (docs/measurements/pytorch.md); needs both in TORCH_PYTHON
 #   make accuracy     prints the largest error per op, function of math and type beside its bound (docs/accuracy.md)
-#   make fuzz         runs 100,000 random programs through random rewrites, and compiles 1,000 (docs/fuzz.md); then the next three
+#   make fuzz         runs 100,000 random programs through random rewrites, and compiles 1,000 (docs/fuzz.md); then the next four
 #   make fuzz-gradients   compares the gradients of 50,000 random programs with numeric ones (docs/fuzz.md)
 #   make fuzz-parser  runs 10^6 hostile texts through parser, verifiers and passes under sanitizers (docs/robustness.md)
 #   make fuzz-weights runs 10^7 hostile files of weights through the runtime's reader under sanitizers (docs/robustness.md)
+#   make fuzz-same-bits   runs decoders on 20,000 random splits, batches and prefixes, and compares bits (docs/same-bits.md)
 #   make sweep        compiles some 4,000 small programs with sizes 0, 1 and more on every level of processor, and checks them (docs/fuzz.md)
 #   make check-tsan   runs the thread pool and kernels on several threads under ThreadSanitizer (docs/robustness.md)
 #   make check-sanitizers   check-tsan, then runtime, callers and kernels under clang's other sanitizers
@@ -38,7 +39,7 @@
 BUILD ?= build
 export CLICOLOR = 0
 
-.PHONY: all install deb demo check check-gpu gpu-check-pack check-ptxas check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights sweep bench bench-quick bench-products bench-attention bench-layer bench-training bench-torch bench-peers bench-docs accuracy setup configure clean site wheel check-python has-package-index python-packages python-test-packages bench-python check-contractions check-full
+.PHONY: all install deb demo check check-gpu gpu-check-pack check-ptxas check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights fuzz-same-bits sweep bench bench-quick bench-products bench-attention bench-layer bench-training bench-torch bench-peers bench-docs accuracy setup configure clean site wheel check-python has-package-index python-packages python-test-packages bench-python check-contractions check-full
 
 all: configure
 	cmake --build $(BUILD)
@@ -92,7 +93,7 @@ check-ptxas: configure
 
 FUZZ ?= --seed=1000000 --programs=100000 --compile-every=100 --compile-ops=40
 
-fuzz: fuzz-programs fuzz-gradients fuzz-parser fuzz-weights
+fuzz: fuzz-programs fuzz-gradients fuzz-parser fuzz-weights fuzz-same-bits
 
 fuzz-programs: configure
 	cmake --build $(BUILD) --target resid-random-programs
@@ -119,6 +120,11 @@ FUZZ_WEIGHTS ?= -runs=10000000
 fuzz-weights: sanitized
 	cmake --build $(SANITIZED) --target resid-fuzz-weights
 	test/fuzz/run.sh $(SANITIZED) weights $(FUZZ_WEIGHTS)
+
+SAME_BITS_DRAWS ?= 20000
+
+fuzz-same-bits: wheel
+	RESID_SAME_BITS_DRAWS=$(SAME_BITS_DRAWS) test/python/run.sh $(abspath $(BUILD)) test/python/test_same_bits.py
 
 sanitizer-runtimes:
 	@cmake/setup-packages.sh libclang-rt-22-dev
