@@ -44,9 +44,18 @@ def Raise : Pass<"resid-raise"> {
       masks, two layers of one input. So does the second sum in (x + f(x)) + g(x), whose branch reads x and not the
       stream. Where f(x) + g(x) is added to x, that is one residual connection.
 
+    Several residual streams are read, and written, with a slice for each of them. A weighted sum of all streams is `resid.read`. Sums that are put together by
+    `tensor.insert_slice`, one for each stream, are `resid.write`.
+    - The steps are those of the ops: one product, then `math.fma` for each further stream in ascending order; in a write, the branch is first. Or streams are
+      added without weights, and the branch to a stream that is not mixed.
+    - Weights and coefficients are slices of one tensor each, at the places of their streams. A mix may be transposed. Slices have all rows: their sizes are
+      constants, or `tensor.dim` of the tensor that they are slices of.
+    - A write that leaves a stream out of a mix stays, since 0 times it would spread NaN.
+
     **`all`** also takes what is the same function in real arithmetic, and says so in a remark for each:
     - activations in any order of products and sums, with divisions by constants, with powers of small integers, with
       casts in between (`Div`-`Erf`-`Add`-`Mul` and `Pow`-`Tanh` of ONNX, `x·sigmoid(x)`), and what they gate;
+    - `resid.read` and `resid.write` of several streams with products that are rounded before they are added, and in any order of the sum;
     - `resid.linear` with other roundings, also as a product that starts from its bias;
     - `resid.layer_norm` and `resid.rms_norm` over the last dimensions: mean, difference, squares, mean, epsilon, root,
       gamma and beta, as torch-mlir and importers of ONNX write them. The sums are `linalg` ops over the last

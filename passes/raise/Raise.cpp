@@ -13,6 +13,7 @@
 #include "passes/raise/LinearForm.h"
 #include "passes/raise/Polynomial.h"
 #include "passes/raise/ResidualForm.h"
+#include "passes/raise/StreamForm.h"
 
 namespace mlir::resid {
 #define GEN_PASS_DEF_RAISE
@@ -28,7 +29,12 @@ static constexpr double kTolerance = 1e-6, kNear = 0.02;
 
 static constexpr const char *kNotItsBits = "equal in real arithmetic, but not in its bits; level=all raises it";
 
-/// An op whose result may be the last of a chain: elementwise, or a product.
+/// Whether an op is the last that puts a tensor together.
+static bool isLastInsertion(Operation *op) {
+  return isa<tensor::InsertSliceOp>(op) && llvm::none_of(op->getUsers(), llvm::IsaPred<tensor::InsertSliceOp>);
+}
+
+/// An op whose result may be the last of a chain: elementwise, a product, or what puts streams together.
 static bool isCandidate(Operation *op) {
   auto type = op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType()) : RankedTensorType();
   if (!type || !isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type.getElementType()) ||
@@ -36,8 +42,8 @@ static bool isCandidate(Operation *op) {
     return false;
   if (auto structured = dyn_cast<linalg::LinalgOp>(op))
     return !isa<linalg::FillOp>(op) && structured.getNumParallelLoops() + 1 >= structured.getNumLoops();
-  return isa_and_present<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
-         OpTrait::hasElementwiseMappableTraits(op);
+  return isLastInsertion(op) || (isa_and_present<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
+                                 OpTrait::hasElementwiseMappableTraits(op));
 }
 
 /// Whether the expression has an op that no form is without.
@@ -70,10 +76,14 @@ struct Raise : resid::impl::RaiseBase<Raise> {
         raiseProduct(structured);
         continue;
       }
+      if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+        raiseWrite(insert);
+        continue;
+      }
       ElementExpression expression(op->getResult(0));
       const ElementNode *root = expression.getRoot();
-      if (root->kind != ElementNode::Operator || root->tensor != op->getResult(0) || raiseLinear(op, expression) ||
-          raiseResidual(op, expression))
+      if (root->kind != ElementNode::Operator || root->tensor != op->getResult(0) || raiseRead(op, expression) ||
+          raiseLinear(op, expression) || raiseResidual(op, expression))
         continue;
       if (mayHaveForm(expression))
         raise(op, expression);
@@ -114,19 +124,60 @@ struct Raise : resid::impl::RaiseBase<Raise> {
       remarkRefusal(op, "linear", refusal);
       return false;
     }
-    if (!form->isExact && level != RaiseLevel::All) {
-      if (report)
-        op->emitRemark() << "not raised: 'linear' is " << kNotItsBits;
+    if (!mayRaise(op, "linear", form->isExact))
       return true;
-    }
-    if (report || !form->isExact)
-      emitRemark(op->getLoc()) << "raised (" << (form->isExact ? "bit-exact" : "exact in real arithmetic")
-                               << "): resid.linear";
     OpBuilder builder(op);
     Value result = op->getResult(0);
     result.replaceAllUsesWith(buildLinear(builder, op->getLoc(), *form, result.getType()));
     op->erase();
     return true;
+  }
+
+  /// Whether a form is to be raised at this level. Says so, or why not.
+  bool mayRaise(Operation *op, StringRef name, bool isExact) {
+    if (!isExact && level != RaiseLevel::All) {
+      if (report)
+        op->emitRemark() << "not raised: '" << name << "' is " << kNotItsBits;
+      return false;
+    }
+    if (report || !isExact)
+      emitRemark(op->getLoc()) << "raised (" << (isExact ? "bit-exact" : "exact in real arithmetic") << "): resid."
+                               << name;
+    return true;
+  }
+
+  /// Whether the op is a read of several streams, raised or not.
+  bool raiseRead(Operation *op, const ElementExpression &expression) {
+    std::string refusal;
+    std::optional<StreamReadForm> form = matchStreamRead(expression, refusal);
+    if (!form) {
+      remarkRefusal(op, "read", refusal);
+      return false;
+    }
+    if (!mayRaise(op, "read", form->isExact))
+      return true;
+    OpBuilder builder(op);
+    Value result = op->getResult(0);
+    result.replaceAllUsesWith(buildStreamRead(builder, op->getLoc(), *form, result.getType()));
+    op->erase();
+    return true;
+  }
+
+  void raiseWrite(tensor::InsertSliceOp last) {
+    std::string refusal;
+    std::optional<StreamWriteForm> form = matchStreamWrite(last, refusal);
+    if (!form)
+      return remarkRefusal(last, "write", refusal);
+    if (!mayRaise(last, "write", form->isExact))
+      return;
+    OpBuilder builder(last);
+    last.replaceAllUsesWith(buildStreamWrite(builder, last.getLoc(), *form, last.getType()));
+    // What nothing reads any more is no candidate for a read.
+    for (tensor::InsertSliceOp insert = last; insert && insert.use_empty();) {
+      auto before = insert.getDest().getDefiningOp<tensor::InsertSliceOp>();
+      insert.erase();
+      insert = before;
+    }
   }
 
   bool raiseResidual(Operation *op, const ElementExpression &expression) {

@@ -1,0 +1,592 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/raise/StreamForm.h"
+
+#include "dialect/ResidDialect.h"
+#include "dialect/Shapes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+static constexpr int64_t kMaximumStreams = 16;
+
+//===------------------------------------------- parts of tensors -------------------------------------------------===//
+
+namespace {
+/// Where an element is in a tensor: along each dimension that of the root's element, or one place.
+struct Place {
+  Value tensor;
+  SmallVector<AffineExpr> at;
+};
+
+/// What a tensor has for the streams of a root of `rank` dimensions: an element of it.
+struct Part {
+  Value tensor;
+  /// The constant places: the stream, or the two of a mix.
+  SmallVector<int64_t, 2> streams;
+  /// Whether there is one for each leading place of the root, and for each feature.
+  bool hasRows = false, hasFeatures = false;
+
+  bool isStream(unsigned rank) const {
+    return hasRows && hasFeatures && streams.size() == 1 &&
+           cast<RankedTensorType>(tensor.getType()).getRank() == rank + 1;
+  }
+};
+} // namespace
+
+static RankedTensorType getTensorType(Value tensor) { return cast<RankedTensorType>(tensor.getType()); }
+
+/// Whether a size is known to be that of a tensor along a dimension.
+static bool isSizeOf(OpFoldResult size, Value tensor, int64_t dimension) {
+  if (std::optional<int64_t> number = getConstantIntValue(size))
+    return *number == getTensorType(tensor).getDimSize(dimension);
+  auto value = cast<Value>(size);
+  if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>(); empty && empty.getType().isDynamicDim(dimension))
+    return empty.getDynamicSize(dimension) == value;
+  auto dim = value.getDefiningOp<tensor::DimOp>();
+  return dim && dim.getSource() == tensor && dim.getConstantIndex() == dimension;
+}
+
+/// The place in the tensor that a slice is cut from, if it takes one place or all along each dimension.
+static std::optional<Place> findBefore(tensor::ExtractSliceOp slice, const Place &place) {
+  Place before{slice.getSource(), {}};
+  unsigned next = 0;
+  for (auto [dimension, size] : llvm::enumerate(slice.getMixedSizes())) {
+    std::optional<int64_t> offset = getConstantIntValue(slice.getMixedOffsets()[dimension]);
+    AffineExpr asked = slice.getDroppedDims().test(dimension) ? AffineExpr() : place.at[next++];
+    if (!offset || getConstantIntValue(slice.getMixedStrides()[dimension]) != 1)
+      return std::nullopt;
+    if (getConstantIntValue(size) == 1)
+      before.at.push_back(getAffineConstantExpr(*offset, slice.getContext()));
+    else if (*offset == 0 && isSizeOf(size, slice.getSource(), dimension))
+      before.at.push_back(asked);
+    else
+      return std::nullopt;
+  }
+  return before;
+}
+
+/// The same before a reshape that drops dimensions of size 1.
+static std::optional<Place> findBefore(tensor::CollapseShapeOp collapse, const Place &place) {
+  ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
+  Place before{collapse.getSrc(),
+               SmallVector<AffineExpr>(shape.size(), getAffineConstantExpr(0, collapse.getContext()))};
+  for (auto [at, group] : llvm::zip_equal(place.at, collapse.getReassociationIndices())) {
+    auto wide = llvm::make_filter_range(group, [&](int64_t dimension) { return shape[dimension] != 1; });
+    if (llvm::range_size(wide) > 1)
+      return std::nullopt;
+    if (!wide.empty())
+      before.at[*wide.begin()] = at;
+  }
+  return before;
+}
+
+/// The places of the node's element: in its own tensor, and in those that this is a part of.
+static SmallVector<Place> findPlaces(const ElementNode *node) {
+  SmallVector<Place> places;
+  std::optional<Place> place = Place{node->tensor, SmallVector<AffineExpr>(node->map.getResults())};
+  while (place) {
+    places.push_back(*place);
+    Operation *op = place->tensor.getDefiningOp();
+    if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op))
+      place = findBefore(slice, places.back());
+    else if (auto collapse = dyn_cast_or_null<tensor::CollapseShapeOp>(op))
+      place = findBefore(collapse, places.back());
+    else
+      break;
+  }
+  return places;
+}
+
+/// The part that a place is: rows in order or none, places of streams, features or none.
+static std::optional<Part> readPart(const Place &place, unsigned rank) {
+  Part part{place.tensor, {}};
+  ArrayRef<AffineExpr> at = place.at;
+  unsigned rows = rank - 1;
+  part.hasRows = rows != 0 && at.size() >= rows && llvm::all_of(llvm::seq(rows), [&](unsigned i) {
+                   auto dim = dyn_cast<AffineDimExpr>(at[i]);
+                   return dim && dim.getPosition() == i;
+                 });
+  if (part.hasRows)
+    at = at.drop_front(rows);
+  part.hasRows |= rows == 0;
+  part.hasFeatures = !at.empty() && at.back() == getAffineDimExpr(rank - 1, place.tensor.getContext());
+  if (part.hasFeatures)
+    at = at.drop_back();
+  for (AffineExpr expr : at) {
+    auto constant = dyn_cast<AffineConstantExpr>(expr);
+    if (!constant)
+      return std::nullopt;
+    part.streams.push_back(constant.getValue());
+  }
+  return part;
+}
+
+static const ElementNode *skipExtension(const ElementNode *node) {
+  return isa_and_present<arith::ExtFOp>(node->op) ? node->operands.front() : node;
+}
+
+static SmallVector<Part> findParts(const ElementNode *node, unsigned rank) {
+  SmallVector<Part> parts;
+  if (!node->tensor || node->constant)
+    return parts;
+  for (const Place &place : findPlaces(node))
+    if (std::optional<Part> part = readPart(place, rank))
+      parts.push_back(*part);
+  return parts;
+}
+
+//===------------------------------------------- sums of terms ----------------------------------------------------===//
+
+namespace {
+/// One term of a sum: a factor, or two of them.
+struct Term {
+  enum Step { First, Fused, Added };
+  Step step;
+  SmallVector<const ElementNode *, 2> factors;
+};
+} // namespace
+
+static bool isSum(const ElementNode *node) { return isa_and_present<arith::AddFOp, math::FmaOp>(node->op); }
+
+static Term readTerm(const ElementNode *node, Term::Step step) {
+  Term term{step, {}};
+  if (isa_and_present<arith::MulFOp>(node->op))
+    term.factors.append(node->operands.begin(), node->operands.end());
+  else
+    term.factors.push_back(node);
+  return term;
+}
+
+/// The terms in the order in which they are added up. False where they are not added one by one.
+static bool readTerms(const ElementNode *node, Type arithmetic, SmallVectorImpl<Term> &terms) {
+  if (node->type != arithmetic || terms.size() > kMaximumStreams)
+    return false;
+  if (!isSum(node)) {
+    terms.push_back(readTerm(node, Term::First));
+    return true;
+  }
+  if (isa<math::FmaOp>(node->op)) {
+    if (!readTerms(node->operands[2], arithmetic, terms))
+      return false;
+    terms.push_back({Term::Fused, {node->operands[0], node->operands[1]}});
+    return true;
+  }
+  bool isSwapped = isSum(node->operands[1]);
+  const ElementNode *sum = node->operands[isSwapped], *other = node->operands[!isSwapped];
+  if (isSum(other) || other->type != arithmetic || !readTerms(sum, arithmetic, terms))
+    return false;
+  terms.push_back(readTerm(other, Term::Added));
+  return true;
+}
+
+/// The stream of `x` that a factor is.
+static std::optional<int64_t> getStream(const ElementNode *factor, Value x, unsigned rank) {
+  for (const Part &part : findParts(skipExtension(factor), rank))
+    if (part.tensor == x && part.isStream(rank))
+      return part.streams.front();
+  return std::nullopt;
+}
+
+/// The streams that one of the factors is a part of.
+static Value findStreams(ArrayRef<Term> terms, unsigned rank) {
+  for (const Term &term : terms)
+    for (const ElementNode *factor : term.factors)
+      for (const Part &part : findParts(skipExtension(factor), rank)) {
+        int64_t count = part.isStream(rank) ? getTensorType(part.tensor).getDimSize(rank - 1) : 0;
+        if (count > 1 && count <= kMaximumStreams)
+          return part.tensor;
+      }
+  return {};
+}
+
+//===------------------------------------------- weights ----------------------------------------------------------===//
+
+namespace {
+/// The tensor that all weights come from, as they are read one by one: weight [i] is that of stream i, and weight
+/// [i, j] that of the mix from i to j, or of its transposition.
+class WeightReader {
+public:
+  WeightReader(unsigned rank, int64_t count) : rank(rank), count(count) {}
+
+  /// Whether the factor is the weight of these streams, in a tensor where all that were read before are too.
+  bool read(const ElementNode *factor, ArrayRef<int64_t> streams);
+  /// Null where none was read.
+  StreamWeights getResult() const { return candidates.empty() ? StreamWeights() : candidates.front(); }
+
+private:
+  bool hasShape(const Part &part, unsigned streams) const;
+
+  unsigned rank;
+  int64_t count;
+  bool isFirst = true;
+  SmallVector<StreamWeights> candidates;
+};
+} // namespace
+
+/// Whether the tensor has the dimensions of weights and no other: rows, n for each of the streams, and features or 1.
+bool WeightReader::hasShape(const Part &part, unsigned streams) const {
+  ArrayRef<int64_t> shape = getTensorType(part.tensor).getShape();
+  unsigned before = shape.size() - streams - (part.hasFeatures || part.streams.size() > streams);
+  return before == (part.hasRows ? rank - 1 : 0) &&
+         llvm::all_of(shape.slice(before, streams), [&](int64_t size) { return size == count; });
+}
+
+bool WeightReader::read(const ElementNode *factor, ArrayRef<int64_t> streams) {
+  SmallVector<StreamWeights> found;
+  for (Part &part : findParts(skipExtension(factor), rank)) {
+    ArrayRef<int64_t> places = part.streams;
+    // A last dimension of 1.
+    bool isUnit =
+        places.size() == streams.size() + 1 && places.back() == 0 && getTensorType(part.tensor).getShape().back() == 1;
+    if (!hasShape(part, streams.size()) || (places.size() > streams.size() && !isUnit) ||
+        places.size() < streams.size() || (streams.size() == 2 && (part.hasFeatures || isUnit)))
+      continue;
+    places = places.take_front(streams.size());
+    if (places == streams)
+      found.push_back({part.tensor, part.hasFeatures || isUnit, false});
+    if (streams.size() == 2 && places[0] == streams[1] && places[1] == streams[0])
+      found.push_back({part.tensor, false, true});
+  }
+  if (!isFirst)
+    llvm::erase_if(found, [&](const StreamWeights &candidate) { return !llvm::is_contained(candidates, candidate); });
+  isFirst = false;
+  candidates = std::move(found);
+  return !candidates.empty();
+}
+
+//===------------------------------------------- reads ------------------------------------------------------------===//
+
+namespace {
+/// What stands before the one rounding at the end of an expression.
+struct WideRoot {
+  const ElementNode *node;
+  Type arithmetic, stored;
+};
+} // namespace
+
+static std::optional<WideRoot> widen(const ElementExpression &expression) {
+  const ElementNode *root = expression.getRoot();
+  Type arithmetic = getArithmeticType(root->type);
+  bool isRounded = root->type != arithmetic && isa_and_present<arith::TruncFOp>(root->op);
+  const ElementNode *wide = isRounded ? root->operands.front() : root;
+  if (root->kind != ElementNode::Operator || wide->type != arithmetic)
+    return std::nullopt;
+  return WideRoot{wide, arithmetic, root->type};
+}
+
+/// The sum that is multiplied by a constant at the end, and the constant; else the node and 1.
+static std::pair<const ElementNode *, double> splitScale(const ElementNode *node) {
+  if (isa_and_present<arith::MulFOp>(node->op))
+    for (unsigned i : {0, 1})
+      if (const std::optional<APFloat> &scale = node->operands[i]->constant;
+          scale && scale->isFinite() && isSum(node->operands[1 - i])) {
+        bool losesInfo;
+        APFloat wide = *scale;
+        wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
+        return {node->operands[1 - i], wide.convertToDouble()};
+      }
+  return {node, 1};
+}
+
+/// Whether streams are written, or read into, of elements of a type that the op allows.
+static bool mayStore(Type stored, Value x) {
+  Type type = getTensorType(x).getElementType();
+  return stored == type || (stored.isF32() && isa<Float16Type, BFloat16Type>(type));
+}
+
+/// Whether a weight's type is allowed for these streams.
+static bool mayWeigh(Value weights, Value x) {
+  return !weights || !getTensorType(weights).getElementType().isF64() || getTensorType(x).getElementType().isF64();
+}
+
+/// Whether each of the terms is added as the op adds it: in order, and each product without a rounding of its own.
+static bool isAddedExactly(const Term &term, unsigned number) {
+  return number == 0 ? term.step == Term::First : term.step == (term.factors.size() == 2 ? Term::Fused : Term::Added);
+}
+
+/// Takes the factor that is a part of `x` out of a term. The other one, if any, stays.
+static std::optional<int64_t> takeStream(Term &term, Value x, unsigned rank) {
+  for (unsigned i = 0; i < term.factors.size(); ++i)
+    if (std::optional<int64_t> stream = getStream(term.factors[i], x, rank)) {
+      term.factors.erase(term.factors.begin() + i);
+      return stream;
+    }
+  return std::nullopt;
+}
+
+/// The streams that the terms are of, each once; empty where they are others. What multiplies them stays in the terms.
+static SmallVector<int64_t> takeStreams(MutableArrayRef<Term> terms, Value x, unsigned rank) {
+  SmallVector<int64_t> streams;
+  for (Term &term : terms)
+    if (std::optional<int64_t> stream = takeStream(term, x, rank); stream && !llvm::is_contained(streams, *stream))
+      streams.push_back(*stream);
+  return static_cast<int64_t>(streams.size()) == getTensorType(x).getDimSize(rank - 1) ? streams
+                                                                                       : SmallVector<int64_t>();
+}
+
+std::optional<StreamReadForm> resid::matchStreamRead(const ElementExpression &expression, std::string &refusal) {
+  std::optional<WideRoot> root = widen(expression);
+  if (!root)
+    return std::nullopt;
+  unsigned rank = getTensorType(expression.getRoot()->whole).getRank();
+  auto [sum, scale] = splitScale(root->node);
+  SmallVector<Term> terms;
+  if (!isSum(sum) || !readTerms(sum, root->arithmetic, terms))
+    return std::nullopt;
+  StreamReadForm form{findStreams(terms, rank), {}, scale};
+  if (!form.x || !mayStore(root->stored, form.x))
+    return std::nullopt;
+  bool isWeighted = terms.front().factors.size() == 2;
+  for (auto [number, term] : llvm::enumerate(terms)) {
+    form.isExact &= isAddedExactly(term, number);
+    if ((term.factors.size() == 2) != isWeighted)
+      return std::nullopt;
+  }
+  SmallVector<int64_t> streams = takeStreams(terms, form.x, rank);
+  if (streams.size() != terms.size())
+    return std::nullopt;
+  // The first sum has no order.
+  if (!isWeighted && streams[0] > streams[1])
+    std::swap(streams[0], streams[1]);
+  form.isExact &= llvm::is_sorted(streams);
+  WeightReader weights(rank, streams.size());
+  for (auto [stream, term] : llvm::zip_equal(streams, terms))
+    if (isWeighted && !weights.read(term.factors.front(), stream)) {
+      refusal = "a weight is not that of its stream";
+      return std::nullopt;
+    }
+  form.weights = weights.getResult();
+  if (!mayWeigh(form.weights.tensor, form.x) || form.weights.tensor == form.x)
+    return std::nullopt;
+  return form;
+}
+
+//===------------------------------------------- writes -----------------------------------------------------------===//
+
+namespace {
+/// What is written into one stream: streams with their coefficients, which may be null, and a branch.
+struct WrittenStream {
+  SmallVector<std::pair<int64_t, const ElementNode *>> kept;
+  std::optional<Term> branch;
+  bool isExact = true;
+
+  bool isIdentity() const { return kept.size() == 1 && !kept.front().second; }
+};
+
+/// Reads what is written into the streams, one after the other.
+class WriteReader {
+public:
+  WriteReader(Value x, unsigned rank)
+      : rank(rank), count(getTensorType(x).getDimSize(rank - 1)), weights(rank, count), mix(rank, count) {
+    form.x = x;
+  }
+
+  /// Whether stream `number` is written as those before it. If not, `refusal` says why.
+  bool read(ArrayRef<Term> terms, int64_t number, std::string &refusal);
+  StreamWriteForm getResult();
+
+private:
+  std::optional<WrittenStream> sort(ArrayRef<Term> terms);
+  bool readKept(const WrittenStream &written, int64_t number);
+  bool readBranch(const Term &branch, int64_t number);
+
+  unsigned rank;
+  int64_t count;
+  StreamWriteForm form;
+  WeightReader weights, mix;
+  /// Of stream 0. Its nodes are gone with their expression: only whether there are any counts.
+  std::optional<WrittenStream> first;
+};
+} // namespace
+
+/// Whether each step is that of the op: the branch is first, and products are fused, in ascending order of streams. A
+/// stream that is kept as it is may stand before or behind the branch.
+static bool isWrittenExactly(ArrayRef<Term> terms, const WrittenStream &written) {
+  if (written.isIdentity())
+    return terms.back().step == Term::Added;
+  bool isFused = llvm::all_of(llvm::enumerate(terms), [](auto entry) {
+    return entry.value().step == (entry.index() == 0 ? Term::First : Term::Fused);
+  });
+  bool isBranchFirst = !written.branch || terms.front().factors == written.branch->factors;
+  return isFused && isBranchFirst && llvm::is_sorted(written.kept, llvm::less_first());
+}
+
+std::optional<WrittenStream> WriteReader::sort(ArrayRef<Term> terms) {
+  WrittenStream written;
+  for (const Term &term : terms) {
+    Term left = term;
+    std::optional<int64_t> stream = takeStream(left, form.x, rank);
+    if (stream)
+      written.kept.push_back({*stream, left.factors.empty() ? nullptr : left.factors.front()});
+    else if (written.branch)
+      return std::nullopt;
+    else
+      written.branch = term;
+  }
+  written.isExact = isWrittenExactly(terms, written);
+  bool isWhole = static_cast<int64_t>(written.kept.size()) == count;
+  bool isWeighted = llvm::all_of(written.kept, [](auto &entry) { return entry.second != nullptr; });
+  if ((written.kept.size() != 1 && !isWhole) || !(isWeighted || (written.isIdentity() && written.branch)))
+    return std::nullopt;
+  return written;
+}
+
+bool WriteReader::readKept(const WrittenStream &written, int64_t number) {
+  SmallVector<bool> isKept(count, false);
+  for (auto [stream, coefficient] : written.kept) {
+    if (isKept[stream] || (written.kept.size() == 1 && stream != number))
+      return false;
+    isKept[stream] = true;
+    SmallVector<int64_t, 2> streams = {stream};
+    if (written.kept.size() != 1)
+      streams.push_back(number);
+    if (coefficient && !mix.read(coefficient, streams))
+      return false;
+  }
+  return true;
+}
+
+bool WriteReader::readBranch(const Term &branch, int64_t number) {
+  for (const ElementNode *factor : branch.factors) {
+    const ElementNode *y = skipExtension(factor);
+    if (!y->whole || y->type != getTensorType(form.x).getElementType() || (form.y && form.y != y->whole))
+      continue;
+    const ElementNode *other = branch.factors[factor == branch.factors.front() ? branch.factors.size() - 1 : 0];
+    if (branch.factors.size() == 2 && !weights.read(other, number))
+      continue;
+    form.y = y->whole;
+    return true;
+  }
+  return false;
+}
+
+bool WriteReader::read(ArrayRef<Term> terms, int64_t number, std::string &refusal) {
+  std::optional<WrittenStream> written = sort(terms);
+  if (!written) {
+    refusal = "it does not write a branch, or a mix of all streams, into each stream";
+    return false;
+  }
+  if (!first)
+    first = written;
+  form.isExact &= written->isExact;
+  auto countFactors = [](const WrittenStream &stream) { return stream.branch ? stream.branch->factors.size() : 0; };
+  if (written->kept.size() != first->kept.size() || written->isIdentity() != first->isIdentity() ||
+      countFactors(*written) != countFactors(*first))
+    refusal = "streams are not all written alike";
+  else if (!readKept(*written, number))
+    refusal = "a coefficient of the mix is not that of its streams";
+  else if (written->branch && !readBranch(*written->branch, number))
+    refusal = "a weight is not that of its stream, or the branch is not one for all of them";
+  return refusal.empty();
+}
+
+StreamWriteForm WriteReader::getResult() {
+  form.weights = weights.getResult();
+  form.mix = mix.getResult();
+  form.isDiagonal = form.mix && first->kept.size() == 1;
+  return form;
+}
+
+/// The stream that a slice of all rows and features is put into.
+static std::optional<int64_t> getWrittenStream(tensor::InsertSliceOp insert, Value whole) {
+  unsigned streams = insert.getType().getRank() - 2;
+  for (auto [dimension, size] : llvm::enumerate(insert.getMixedSizes())) {
+    std::optional<int64_t> offset = getConstantIntValue(insert.getMixedOffsets()[dimension]);
+    bool isWhole =
+        dimension == streams ? getConstantIntValue(size) == 1 : offset == 0 && isSizeOf(size, whole, dimension);
+    if (!offset || getConstantIntValue(insert.getMixedStrides()[dimension]) != 1 || !isWhole)
+      return std::nullopt;
+  }
+  if (insert.getSourceType().getRank() + 1 != insert.getType().getRank())
+    return std::nullopt;
+  return getConstantIntValue(insert.getMixedOffsets()[streams]);
+}
+
+/// The tensors that are put together to streams, and the empty tensor that they are put into.
+static SmallVector<Value> findWritten(tensor::InsertSliceOp last, tensor::EmptyOp &empty) {
+  int64_t count = last.getType().getDimSize(last.getType().getRank() - 2);
+  SmallVector<tensor::InsertSliceOp> inserts;
+  for (auto insert = last; insert; insert = insert.getDest().getDefiningOp<tensor::InsertSliceOp>())
+    inserts.push_back(insert);
+  empty = inserts.back().getDest().getDefiningOp<tensor::EmptyOp>();
+  if (!empty || static_cast<int64_t>(inserts.size()) != count)
+    return {};
+  SmallVector<Value> written(count);
+  for (tensor::InsertSliceOp insert : inserts) {
+    std::optional<int64_t> stream = getWrittenStream(insert, empty.getResult());
+    if (!stream || written[*stream])
+      return {};
+    written[*stream] = insert.getSource();
+  }
+  return written;
+}
+
+/// Whether the tensor has the sizes of the streams.
+static bool haveOneSize(tensor::EmptyOp empty, Value x) {
+  SmallVector<OpFoldResult> sizes = empty.getMixedSizes();
+  return getTensorType(x).getRank() == empty.getType().getRank() &&
+         llvm::all_of(llvm::enumerate(sizes), [&](auto entry) { return isSizeOf(entry.value(), x, entry.index()); });
+}
+
+std::optional<StreamWriteForm> resid::matchStreamWrite(tensor::InsertSliceOp last, std::string &refusal) {
+  RankedTensorType type = last.getType();
+  int64_t count = type.getRank() < 2 ? 0 : type.getDimSize(type.getRank() - 2);
+  if (count < 2 || count > kMaximumStreams || !isa<FloatType>(type.getElementType()))
+    return std::nullopt;
+  tensor::EmptyOp empty;
+  SmallVector<Value> written = findWritten(last, empty);
+  std::optional<WriteReader> reader;
+  std::optional<StreamWriteForm> form;
+  Value x;
+  for (auto [number, value] : llvm::enumerate(written)) {
+    ElementExpression expression(value);
+    std::optional<WideRoot> root = widen(expression);
+    SmallVector<Term> terms;
+    if (!root || !readTerms(root->node, root->arithmetic, terms))
+      return std::nullopt;
+    if (!reader) {
+      x = findStreams(terms, type.getRank() - 1);
+      if (!x || !mayStore(root->stored, x) || getTensorType(x).getDimSize(type.getRank() - 2) != count)
+        return std::nullopt;
+      reader.emplace(x, type.getRank() - 1);
+    }
+    if (!reader->read(terms, number, refusal))
+      return std::nullopt;
+    form = reader->getResult();
+  }
+  if (form && !haveOneSize(empty, x))
+    refusal = "its size is not known to be that of the streams";
+  bool isGood = form && refusal.empty() && mayWeigh(form->weights.tensor, x) && mayWeigh(form->mix.tensor, x);
+  return isGood ? form : std::nullopt;
+}
+
+//===------------------------------------------- the ops ----------------------------------------------------------===//
+
+/// Weights with a last dimension of 1 where they have none.
+static Value align(OpBuilder &builder, Location location, const StreamWeights &weights) {
+  if (!weights || weights.hasLast)
+    return weights.tensor;
+  SmallVector<ReassociationIndices> groups;
+  SmallVector<int64_t> shape(getTensorType(weights.tensor).getShape());
+  for (size_t i = 0; i < shape.size(); ++i)
+    groups.push_back({static_cast<int64_t>(i)});
+  groups.back().push_back(shape.size());
+  shape.push_back(1);
+  return tensor::ExpandShapeOp::create(builder, location, getTensorType(weights.tensor).clone(shape), weights.tensor,
+                                       groups);
+}
+
+Value resid::buildStreamRead(OpBuilder &builder, Location location, const StreamReadForm &form, Type type) {
+  return ReadOp::create(builder, location, type, form.x, align(builder, location, form.weights),
+                        builder.getF64FloatAttr(form.scale));
+}
+
+Value resid::buildStreamWrite(OpBuilder &builder, Location location, const StreamWriteForm &form, Type type) {
+  Value mix = form.mix && !form.isDiagonal ? form.mix.tensor : align(builder, location, form.mix);
+  return WriteOp::create(builder, location, type, form.x, form.y, align(builder, location, form.weights), mix,
+                         form.mix.isTransposed);
+}
