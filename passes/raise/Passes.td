@@ -50,6 +50,8 @@ def Raise : Pass<"resid-raise"> {
       added without weights, and the branch to a stream that is not mixed.
     - Weights and coefficients are slices of one tensor each, at the places of their streams. A mix may be transposed. Slices have all rows: their sizes are
       constants, or `tensor.dim` of the tensor that they are slices of.
+    - All streams may be written at once: elementwise, `x + b·y` or `math.fma` of c, x and `b·y`; or as a product of x with a mix, which starts from `b·y` in
+      the arithmetic type. The branch y has the rows of x, and b has a weight for each stream.
     - A write that leaves a stream out of a mix stays, since 0 times it would spread NaN.
 
     **`all`** also takes what is the same function in real arithmetic, and says so in a remark for each:

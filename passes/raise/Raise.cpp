@@ -77,13 +77,14 @@ struct Raise : resid::impl::RaiseBase<Raise> {
         continue;
       }
       if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
-        raiseWrite(insert);
+        raiseSlices(insert);
         continue;
       }
       ElementExpression expression(op->getResult(0));
       const ElementNode *root = expression.getRoot();
-      if (root->kind != ElementNode::Operator || root->tensor != op->getResult(0) || raiseRead(op, expression) ||
-          raiseLinear(op, expression) || raiseResidual(op, expression))
+      if (root->kind != ElementNode::Operator || root->tensor != op->getResult(0) ||
+          raiseWrite(op, matchStreamWrite(expression)) || raiseRead(op, expression) || raiseLinear(op, expression) ||
+          raiseResidual(op, expression))
         continue;
       if (mayHaveForm(expression))
         raise(op, expression);
@@ -100,6 +101,8 @@ struct Raise : resid::impl::RaiseBase<Raise> {
   }
 
   void raiseProduct(linalg::LinalgOp op) {
+    if (raiseWrite(op, matchStreamMix(op)))
+      return;
     if ((level != RaiseLevel::All && !report) || raiseLinear(op, ElementExpression(op->getResult(0))))
       return;
     std::string refusal;
@@ -163,21 +166,28 @@ struct Raise : resid::impl::RaiseBase<Raise> {
     return true;
   }
 
-  void raiseWrite(tensor::InsertSliceOp last) {
+  /// Whether the op is a write into several streams, raised or not.
+  bool raiseWrite(Operation *op, const std::optional<StreamWriteForm> &form) {
+    if (!form || !mayRaise(op, "write", form->isExact))
+      return form.has_value();
+    OpBuilder builder(op);
+    Value result = op->getResult(0);
+    result.replaceAllUsesWith(buildStreamWrite(builder, op->getLoc(), *form, result.getType()));
+    // What put the streams together before the last of them is no candidate, and would keep them.
+    while (op && isOpTriviallyDead(op)) {
+      auto insert = dyn_cast<tensor::InsertSliceOp>(op);
+      Operation *before = insert ? insert.getDest().getDefiningOp<tensor::InsertSliceOp>() : nullptr;
+      op->erase();
+      op = before;
+    }
+    return true;
+  }
+
+  void raiseSlices(tensor::InsertSliceOp last) {
     std::string refusal;
     std::optional<StreamWriteForm> form = matchStreamWrite(last, refusal);
-    if (!form)
-      return remarkRefusal(last, "write", refusal);
-    if (!mayRaise(last, "write", form->isExact))
-      return;
-    OpBuilder builder(last);
-    last.replaceAllUsesWith(buildStreamWrite(builder, last.getLoc(), *form, last.getType()));
-    // What nothing reads any more is no candidate for a read.
-    for (tensor::InsertSliceOp insert = last; insert && insert.use_empty();) {
-      auto before = insert.getDest().getDefiningOp<tensor::InsertSliceOp>();
-      insert.erase();
-      insert = before;
-    }
+    if (!raiseWrite(last, form))
+      remarkRefusal(last, "write", refusal);
   }
 
   bool raiseResidual(Operation *op, const ElementExpression &expression) {

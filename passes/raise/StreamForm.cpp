@@ -2,16 +2,15 @@
 
 #include "passes/raise/StreamForm.h"
 
+#include "dialect/Contraction.h"
 #include "dialect/ResidDialect.h"
 #include "dialect/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/Matchers.h"
+#include "passes/raise/Products.h"
 
 using namespace mlir;
 using namespace mlir::resid;
-
-static constexpr int64_t kMaximumStreams = 16;
 
 //===------------------------------------------- parts of tensors -------------------------------------------------===//
 
@@ -163,7 +162,7 @@ static Term readTerm(const ElementNode *node, Term::Step step) {
 
 /// The terms in the order in which they are added up. False where they are not added one by one.
 static bool readTerms(const ElementNode *node, Type arithmetic, SmallVectorImpl<Term> &terms) {
-  if (node->type != arithmetic || terms.size() > kMaximumStreams)
+  if (node->type != arithmetic || terms.size() > kMaxStreams)
     return false;
   if (!isSum(node)) {
     terms.push_back(readTerm(node, Term::First));
@@ -197,7 +196,7 @@ static Value findStreams(ArrayRef<Term> terms, unsigned rank) {
     for (const ElementNode *factor : term.factors)
       for (const Part &part : findParts(skipExtension(factor), rank)) {
         int64_t count = part.isStream(rank) ? getTensorType(part.tensor).getDimSize(rank - 1) : 0;
-        if (count > 1 && count <= kMaximumStreams)
+        if (count > 1 && count <= kMaxStreams)
           return part.tensor;
       }
   return {};
@@ -535,7 +534,7 @@ static bool haveOneSize(tensor::EmptyOp empty, Value x) {
 std::optional<StreamWriteForm> resid::matchStreamWrite(tensor::InsertSliceOp last, std::string &refusal) {
   RankedTensorType type = last.getType();
   int64_t count = type.getRank() < 2 ? 0 : type.getDimSize(type.getRank() - 2);
-  if (count < 2 || count > kMaximumStreams || !isa<FloatType>(type.getElementType()))
+  if (count < 2 || count > kMaxStreams || !isa<FloatType>(type.getElementType()))
     return std::nullopt;
   tensor::EmptyOp empty;
   SmallVector<Value> written = findWritten(last, empty);
@@ -562,6 +561,127 @@ std::optional<StreamWriteForm> resid::matchStreamWrite(tensor::InsertSliceOp las
     refusal = "its size is not known to be that of the streams";
   bool isGood = form && refusal.empty() && mayWeigh(form->weights.tensor, x) && mayWeigh(form->mix.tensor, x);
   return isGood ? form : std::nullopt;
+}
+
+//===------------------------------------------- writes of all streams at once ------------------------------------===//
+
+/// Whether places along rows, which the expressions begin with, are those of the root.
+static bool beginsWithRows(ArrayRef<AffineExpr> at, unsigned rows) {
+  return at.size() >= rows && llvm::all_of(llvm::seq(rows), [&](unsigned i) {
+           auto dim = dyn_cast<AffineDimExpr>(at[i]);
+           return dim && dim.getPosition() == i;
+         });
+}
+
+/// The weights that a node is one of, where the root has rows, streams and features.
+static StreamWeights readWeights(const ElementNode *node, ArrayRef<int64_t> root) {
+  node = skipExtension(node);
+  unsigned rows = root.size() - 2;
+  if (!node->tensor || node->constant)
+    return {};
+  ArrayRef<AffineExpr> at = node->map.getResults();
+  ArrayRef<int64_t> shape = getTensorType(node->tensor).getShape();
+  if (beginsWithRows(at, rows)) {
+    at = at.drop_front(rows);
+    shape = shape.drop_front(rows);
+  }
+  MLIRContext *context = node->tensor.getContext();
+  bool hasLast = at.size() == 2;
+  bool isLastGood = !hasLast || at.back() == getAffineDimExpr(rows + 1, context) ||
+                    (shape.back() == 1 && at.back() == getAffineConstantExpr(0, context));
+  bool isGood = (at.size() == 1 || hasLast) && isLastGood && shape.front() == root[rows] &&
+                at.front() == getAffineDimExpr(rows, context);
+  return isGood ? StreamWeights{node->tensor, hasLast} : StreamWeights();
+}
+
+/// The tensor of rows that a node is an element of, the same for each stream.
+static Value readRow(const ElementNode *node, Value x) {
+  node = skipExtension(node);
+  unsigned rows = getTensorType(x).getRank() - 2;
+  bool isRow = node->tensor && !node->constant && node->type == getTensorType(x).getElementType() &&
+               node->map.getNumResults() == rows + 1 && beginsWithRows(node->map.getResults(), rows) &&
+               node->map.getResults().back() == getAffineDimExpr(rows + 1, node->tensor.getContext());
+  return isRow ? node->tensor : Value();
+}
+
+/// Reads the branch and its weights. A row alone is also what many other programs add to a tensor.
+static bool readWeightedBranch(const ElementNode *node, Type arithmetic, StreamWriteForm &form) {
+  if (!isa_and_present<arith::MulFOp>(node->op) || node->type != arithmetic)
+    return false;
+  for (unsigned i : {0, 1}) {
+    form.weights = readWeights(node->operands[i], getTensorType(form.x).getShape());
+    form.y = readRow(node->operands[1 - i], form.x);
+    if (form.weights && form.y)
+      return mayWeigh(form.weights.tensor, form.x);
+  }
+  return false;
+}
+
+static bool areStreams(Value x, RankedTensorType type) {
+  RankedTensorType streams = x ? dyn_cast<RankedTensorType>(x.getType()) : RankedTensorType();
+  int64_t rank = type.getRank(), count = rank < 3 ? 0 : type.getDimSize(rank - 2);
+  return streams && streams.getShape() == type.getShape() && count > 1 && count <= kMaxStreams &&
+         mayStore(type.getElementType(), x);
+}
+
+std::optional<StreamWriteForm> resid::matchStreamWrite(const ElementExpression &expression) {
+  std::optional<WideRoot> root = widen(expression);
+  if (!root || !isSum(root->node))
+    return std::nullopt;
+  auto type = getTensorType(expression.getRoot()->whole);
+  bool isDiagonal = isa<math::FmaOp>(root->node->op);
+  for (unsigned i : {0, 1}) {
+    StreamWriteForm form;
+    form.x = skipExtension(root->node->operands[i])->whole;
+    const ElementNode *other = root->node->operands[1 - i], *branch = isDiagonal ? root->node->operands[2] : other;
+    if (!areStreams(form.x, type) || !readWeightedBranch(branch, root->arithmetic, form))
+      continue;
+    form.isDiagonal = isDiagonal;
+    if (isDiagonal)
+      form.mix = readWeights(other, type.getShape());
+    bool isMixed = form.mix && !readRow(other, form.x) && mayWeigh(form.mix.tensor, form.x) &&
+                   (!form.mix.hasLast || getTensorType(form.mix.tensor).getShape().back() == 1);
+    if (!isDiagonal || isMixed)
+      return form;
+  }
+  return std::nullopt;
+}
+
+/// The mix that a factor of a product is: from stream i, which is summed over, to stream j. Null if it is none.
+static StreamWeights readMix(Contraction &product, OpOperand *factor, unsigned summed) {
+  ArrayRef<AffineExpr> result = product.getMap(product.init).getResults(), at = product.getMap(factor).getResults();
+  ArrayRef<AffineExpr> rows = result.drop_back(2);
+  if (at.size() == result.size() && at.take_front(rows.size()) == rows)
+    at = at.drop_front(rows.size());
+  AffineExpr from = getAffineDimExpr(summed, product.op.getContext()), to = result[rows.size()];
+  if (at.size() != 2 || !llvm::is_contained(at, from) || !llvm::is_contained(at, to))
+    return {};
+  return StreamWeights{factor->get(), false, at.front() == to};
+}
+
+std::optional<StreamWriteForm> resid::matchStreamMix(linalg::LinalgOp op) {
+  std::optional<Contraction> product = getProduct(op->getResult(0));
+  auto type = getTensorType(op->getResult(0));
+  if (!product || type.getElementType() != product->arithmetic)
+    return std::nullopt;
+  SmallVector<unsigned> summed;
+  op.getReductionDims(summed);
+  SmallVector<AffineExpr> streams(product->getMap(product->init).getResults());
+  if (streams.size() < 3)
+    return std::nullopt;
+  streams[streams.size() - 2] = getAffineDimExpr(summed.front(), op.getContext());
+  for (OpOperand *x : {product->a, product->b}) {
+    StreamWriteForm form;
+    form.x = x->get();
+    form.mix = readMix(*product, x == product->a ? product->b : product->a, summed.front());
+    if (!form.mix || product->getMap(x).getResults() != ArrayRef(streams) || !areStreams(form.x, type) ||
+        !mayWeigh(form.mix.tensor, form.x))
+      continue;
+    ElementExpression start(product->init->get());
+    if (readWeightedBranch(start.getRoot(), product->arithmetic, form))
+      return form;
+  }
+  return std::nullopt;
 }
 
 //===------------------------------------------- the ops ----------------------------------------------------------===//

@@ -50,6 +50,13 @@ std::optional<StreamReadForm> matchStreamRead(const ElementExpression &expressio
 /// The write whose streams are put together by a chain of tensor.insert_slice that ends in `last`.
 std::optional<StreamWriteForm> matchStreamWrite(tensor::InsertSliceOp last, std::string &refusal);
 
+/// The write of all streams at once that the expression is: of a branch with weights, to streams that are kept or
+/// multiplied by one weight each.
+std::optional<StreamWriteForm> matchStreamWrite(const ElementExpression &expression);
+
+/// The write with a mix that a product is which starts from a branch with weights.
+std::optional<StreamWriteForm> matchStreamMix(linalg::LinalgOp op);
+
 /// The op, of the result type `type`.
 Value buildStreamRead(OpBuilder &builder, Location location, const StreamReadForm &form, Type type);
 Value buildStreamWrite(OpBuilder &builder, Location location, const StreamWriteForm &form, Type type);
