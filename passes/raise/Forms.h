@@ -33,6 +33,11 @@ std::optional<ActivationForm> matchExactActivation(const ElementExpression &expr
 std::optional<ActivationForm> matchActivation(const ElementExpression &expression, double tolerance);
 std::optional<NormForm> matchNorm(const ElementExpression &expression, double tolerance);
 
+/// The epsilon, if `scale` is 1 over the root of epsilon plus the mean of the squares of a row, whose element in the
+/// expression is `element`. Rows are along the last dimension.
+std::optional<double> matchReciprocalRootMeanSquare(const ElementExpression &expression, const ElementNode *scale,
+                                                    const ElementNode *element, double tolerance);
+
 } // namespace mlir::resid
 
 #endif // RESID_PASSES_RAISE_FORMS_H

@@ -44,7 +44,7 @@ static bool readFactors(Contraction &product, OpOperand *x, OpOperand *weight, L
   return loops[form.isTransposed ? 0 : 1] == reductions.front() && loops[form.isTransposed ? 1 : 0] == output;
 }
 
-static bool readProduct(Contraction &product, LinearForm &form) {
+bool resid::readProduct(Contraction &product, LinearForm &form) {
   return readFactors(product, product.a, product.b, form) || readFactors(product, product.b, product.a, form);
 }
 

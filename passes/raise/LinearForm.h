@@ -5,6 +5,7 @@
 #ifndef RESID_PASSES_RAISE_LINEARFORM_H
 #define RESID_PASSES_RAISE_LINEARFORM_H
 
+#include "dialect/Contraction.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/raise/ElementExpression.h"
 #include <string>
@@ -20,6 +21,9 @@ struct LinearForm {
   /// Whether the op has the bits of the chain.
   bool isExact;
 };
+
+/// Reads x, the weight, and whether that is [in, out], of a product of rows with a matrix. False for another product.
+bool readProduct(Contraction &product, LinearForm &form);
 
 /// The linear layer that the expression is, whose root is an element of the result of an elementwise op, or of a
 /// product that starts from its bias. Where it is nearly that, `refusal` says what is in the way.

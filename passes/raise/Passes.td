@@ -58,6 +58,8 @@ def Raise : Pass<"resid-raise"> {
     - activations in any order of products and sums, with divisions by constants, with powers of small integers, with
       casts in between (`Div`-`Erf`-`Add`-`Mul` and `Pow`-`Tanh` of ONNX, `x·sigmoid(x)`), and what they gate;
     - `resid.read` and `resid.write` of several streams with products that are rounded before they are added, and in any order of the sum;
+    - `resid.project`: the product of all streams of a row, joined by `tensor.collapse_shape`, with a matrix of 1 to 64 rows, times 1 over the root of epsilon
+      plus the mean of the squares of the same row. Its sums have other orders than those of a program;
     - `resid.linear` with other roundings, also as a product that starts from its bias;
     - `resid.layer_norm` and `resid.rms_norm` over the last dimensions: mean, difference, squares, mean, epsilon, root,
       gamma and beta, as torch-mlir and importers of ONNX write them. The sums are `linalg` ops over the last

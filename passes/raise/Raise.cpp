@@ -12,6 +12,7 @@
 #include "passes/raise/Forms.h"
 #include "passes/raise/LinearForm.h"
 #include "passes/raise/Polynomial.h"
+#include "passes/raise/ProjectForm.h"
 #include "passes/raise/ResidualForm.h"
 #include "passes/raise/StreamForm.h"
 
@@ -83,8 +84,8 @@ struct Raise : resid::impl::RaiseBase<Raise> {
       ElementExpression expression(op->getResult(0));
       const ElementNode *root = expression.getRoot();
       if (root->kind != ElementNode::Operator || root->tensor != op->getResult(0) ||
-          raiseWrite(op, matchStreamWrite(expression)) || raiseRead(op, expression) || raiseLinear(op, expression) ||
-          raiseResidual(op, expression))
+          raiseWrite(op, matchStreamWrite(expression)) || raiseRead(op, expression) || raiseProject(op, expression) ||
+          raiseLinear(op, expression) || raiseResidual(op, expression))
         continue;
       if (mayHaveForm(expression))
         raise(op, expression);
@@ -163,6 +164,21 @@ struct Raise : resid::impl::RaiseBase<Raise> {
     Value result = op->getResult(0);
     result.replaceAllUsesWith(buildStreamRead(builder, op->getLoc(), *form, result.getType()));
     op->erase();
+    return true;
+  }
+
+  /// Whether the op is a projection of several streams, raised or not.
+  bool raiseProject(Operation *op, const ElementExpression &expression) {
+    std::string refusal;
+    std::optional<ProjectForm> form = matchProject(expression, kTolerance, refusal);
+    if (!form) {
+      remarkRefusal(op, "project", refusal);
+      return false;
+    }
+    if (!mayRaise(op, "project", /*isExact=*/false))
+      return true;
+    OpBuilder builder(op);
+    replace(op, ProjectOp::create(builder, op->getLoc(), form->x, form->weight, shorten(form->epsilon)));
     return true;
   }
 

@@ -154,6 +154,8 @@ public:
         size(ShapedType::getNumElements(shape)) {}
 
   std::optional<NormForm> match();
+  /// The epsilon of the root that `scale` is 1 over.
+  std::optional<double> matchScale(const ElementNode *scale);
 
 private:
   bool readScaled(const Atoms &atoms);
@@ -270,6 +272,27 @@ std::optional<NormForm> NormMatcher::match() {
                 static_cast<unsigned>(shape.size())};
   // The ops take a beta beside a gamma only.
   return isKnown && (form.gamma || !form.beta) ? std::optional(form) : std::nullopt;
+}
+
+std::optional<double> NormMatcher::matchScale(const ElementNode *scale) {
+  std::optional<Polynomial> polynomial = ring.expand(scale);
+  if (!polynomial || polynomial->size() != 1)
+    return std::nullopt;
+  const auto &[atoms, coefficient] = *polynomial->begin();
+  if (atoms.size() != 1 || !ring.areEqual(coefficient, 1.0) ||
+      ring.getAtom(atoms[0]).function != PolynomialAtom::ReciprocalRoot)
+    return std::nullopt;
+  root = atoms[0];
+  return readRoot() ? std::optional(epsilon) : std::nullopt;
+}
+
+std::optional<double> resid::matchReciprocalRootMeanSquare(const ElementExpression &expression,
+                                                           const ElementNode *scale, const ElementNode *element,
+                                                           double tolerance) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(element->whole.getType()).getShape().take_back(1);
+  if (!expression.hasRowSum(1) || ShapedType::isDynamicShape(shape) || shape[0] == 0)
+    return std::nullopt;
+  return NormMatcher(expression, element, shape, tolerance).matchScale(scale);
 }
 
 std::optional<NormForm> resid::matchNorm(const ElementExpression &expression, double tolerance) {
