@@ -19,6 +19,14 @@ void ToolDescription::printVersion(llvm::raw_ostream &stream) const {
   stream << name << " " RESID_TOOL_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
 }
 
+bool ToolDescription::printAsked(bool help, bool version) const {
+  if (help)
+    printHelp(llvm::outs());
+  else if (version)
+    printVersion(llvm::outs());
+  return help || version;
+}
+
 namespace residc {
 #define FLAGS "tools/flags/residc.inc"
 #include "tools/flags/Table.inc"

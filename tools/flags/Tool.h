@@ -31,6 +31,8 @@ struct ToolDescription {
 
   void printHelp(llvm::raw_ostream &stream) const;
   void printVersion(llvm::raw_ostream &stream) const;
+  /// Prints to standard output which of the two is asked for; whether one was.
+  bool printAsked(bool help, bool version) const;
 };
 
 /// The tables, and the numbers of their flags: OPT_ and the name of the record.

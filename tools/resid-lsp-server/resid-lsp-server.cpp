@@ -27,10 +27,8 @@ int tools::residLspServerMain(int argc, char **argv) {
   llvm::Expected<tools::CommandLine> line = tools::CommandLine::parse(tool, arguments);
   if (!line)
     return refuse(llvm::toString(line.takeError()));
-  if (line->has(OPT_help) || line->has(OPT_version)) {
-    line->has(OPT_help) ? tool.printHelp(llvm::outs()) : tool.printVersion(llvm::outs());
+  if (tool.printAsked(line->has(OPT_help), line->has(OPT_version)))
     return tools::ExitDone;
-  }
   if (auto files = line->getValues(OPT_INPUT); !files.empty())
     return refuse("expected flags alone, but got the file '" + files.front() + "'");
   DialectRegistry registry;

@@ -52,34 +52,25 @@ static void registerEverything(DialectRegistry &registry) {
   tools::registerDialects(registry);
 }
 
-/// The program with the names of its arguments as attributes, each operation at the place that it has in the file; null
-/// after an error was reported.
-static std::unique_ptr<llvm::MemoryBuffer> recordArgumentNames(std::unique_ptr<llvm::MemoryBuffer> input,
-                                                               const MlirOptMainConfig &config,
-                                                               const DialectRegistry &registry) {
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  context.allowUnregisteredDialects(config.shouldAllowUnregisteredDialects());
-  llvm::SourceMgr sourceManager;
-  tools::DiagnosticPrinter printer(sourceManager, context);
-  OwningOpRef<ModuleOp> module = tools::parseModule(std::move(input), sourceManager, context);
-  if (!module)
-    return nullptr;
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  module->print(stream, OpPrintingFlags().enableDebugInfo());
-  // Under another name, so that diagnostics show lines of the file itself.
-  return llvm::MemoryBuffer::getMemBufferCopy(text, "<with argument names>");
-}
-
 /// Whether the program parses and verifies; reports why not. MlirOptMain would print the whole line at fault, however
-/// long, and takes no care of a parser that falls over what it has just refused.
-static bool isValid(const llvm::MemoryBuffer &input, const MlirOptMainConfig &config, const DialectRegistry &registry) {
+/// long, and takes no care of a parser that falls over what it has just refused. With --keep-argument-names, `input`
+/// then has the names of arguments as attributes, and each operation at the place that it has in the file.
+static bool checkProgram(std::unique_ptr<llvm::MemoryBuffer> &input, const MlirOptMainConfig &config,
+                         const DialectRegistry &registry) {
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.allowUnregisteredDialects(config.shouldAllowUnregisteredDialects());
   llvm::SourceMgr sourceManager;
   tools::DiagnosticPrinter printer(sourceManager, context);
-  return static_cast<bool>(
-      tools::parseModule(llvm::MemoryBuffer::getMemBuffer(input.getMemBufferRef()), sourceManager, context));
+  OwningOpRef<ModuleOp> module =
+      tools::parseModule(llvm::MemoryBuffer::getMemBuffer(input->getMemBufferRef()), sourceManager, context);
+  if (module && keepArgumentNames) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    module->print(stream, OpPrintingFlags().enableDebugInfo());
+    // Under another name, so that diagnostics show lines of the file itself.
+    input = llvm::MemoryBuffer::getMemBufferCopy(text, "<with argument names>");
+  }
+  return static_cast<bool>(module);
 }
 
 namespace {
@@ -159,9 +150,7 @@ static int runOnFile(const MlirOptMainConfig &config, DialectRegistry &registry,
   }
   bool isWhole = config.inputSplitMarker().empty() && !config.shouldVerifyDiagnostics() &&
                  config.shouldVerifyOnParsing() && config.getIrdlFile().empty();
-  if (isWhole && !keepArgumentNames && !isValid(**input, config, registry))
-    return tools::ExitProgram;
-  if (keepArgumentNames && !(*input = recordArgumentNames(std::move(*input), config, registry)))
+  if ((isWhole || keepArgumentNames) && !checkProgram(*input, config, registry))
     return tools::ExitProgram;
   std::string output;
   llvm::raw_string_ostream stream(output);
@@ -190,8 +179,7 @@ static int checkPlugins(ArrayRef<const char *> arguments) {
     if (flag != "load-pass-plugin" && flag != "load-dialect-plugin")
       continue;
     if (llvm::sys::path::filename(file).starts_with("resid-plugin"))
-      return report(tools::ExitUsage,
-                    "expected another plug-in: that of resid is built in, but got '" + file + "'");
+      return report(tools::ExitUsage, "expected another plug-in: that of resid is built in, but got '" + file + "'");
     if (auto library = tools::readInput(file); !library)
       return report(tools::ExitFile, llvm::toString(library.takeError()));
   }

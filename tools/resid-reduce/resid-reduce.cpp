@@ -147,10 +147,8 @@ int mlir::resid::tools::residReduceMain(int argc, char **argv) {
   llvm::Expected<ReduceOptions> options = parseReduceOptions(arguments);
   if (!options)
     return report(ExitUsage, llvm::toString(options.takeError()));
-  if (options->help || options->version) {
-    options->help ? resid_reduce::tool.printHelp(llvm::outs()) : resid_reduce::tool.printVersion(llvm::outs());
+  if (resid_reduce::tool.printAsked(options->help, options->version))
     return ExitDone;
-  }
   registerStandalonePasses();
   ToolRun toolRun("resid-reduce", arguments, options->inputIndex);
   return toolRun.guard([&] { return run(*options, toolRun); });

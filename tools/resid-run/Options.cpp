@@ -19,6 +19,26 @@ Error makeError(tools::ExitCode code, const llvm::Twine &message) {
   return llvm::make_error<RunError>(code, message.str());
 }
 
+int reportError(StringRef tool, Error error, const tools::ToolRun *run) {
+  int code = tools::ExitDone;
+  // What was printed before the error shall stand before it.
+  llvm::outs().flush();
+  llvm::handleAllErrors(
+      std::move(error),
+      [&](const RunError &runError) {
+        code = runError.code;
+        if (run && code == tools::ExitInternal)
+          run->report(runError.message.c_str());
+        else if (!runError.message.empty())
+          llvm::errs() << tool << ": error: " << runError.message << '\n';
+      },
+      [&](const llvm::ErrorInfoBase &other) {
+        code = tools::ExitUsage;
+        llvm::errs() << tool << ": error: " << other.message() << '\n';
+      });
+  return code;
+}
+
 namespace {
 
 Error parseCount(const CommandLine &line, FlagID flag, StringRef name, unsigned limit, unsigned &result) {

@@ -7,7 +7,7 @@
 #define RESID_TOOLS_RESID_RUN_OPTIONS_H
 
 #include "passes/Passes.h"
-#include "tools/common/ExitCodes.h"
+#include "tools/common/InternalError.h"
 #include "tools/common/ScheduleFlag.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -30,6 +30,9 @@ public:
 };
 
 llvm::Error makeError(tools::ExitCode code, const llvm::Twine &message);
+
+/// Reports `error` for `tool` and gives its exit code. A mistake in resid is reported by `run`, if there is one.
+int reportError(llvm::StringRef tool, llvm::Error error, const tools::ToolRun *run);
 
 /// An open size of arguments that are made; without a name, any that none is given for.
 struct SizeOption {

@@ -229,19 +229,8 @@ static Error runProgram(const Options &options, std::unique_ptr<llvm::MemoryBuff
   return writeResults(results, options.outputs);
 }
 
-/// Reports `error` and gives its exit code. A mistake in resid is reported by `run`.
 static int report(Error error, const resid::tools::ToolRun *run = nullptr) {
-  int code = resid::tools::ExitDone;
-  // What was printed before the error shall stand before it.
-  llvm::outs().flush();
-  llvm::handleAllErrors(std::move(error), [&](const RunError &runError) {
-    code = runError.code;
-    if (run && code == resid::tools::ExitInternal)
-      run->report(runError.message.c_str());
-    else if (!runError.message.empty())
-      llvm::errs() << "resid-run: error: " << runError.message << '\n';
-  });
-  return code;
+  return reportError("resid-run", std::move(error), run);
 }
 
 /// Runs so that a crash of the compiler, or of what it compiled, leaves a reproducer.
@@ -266,11 +255,7 @@ int mlir::resid::tools::residRunMain(int argc, char **argv) {
   Expected<Options> options = parseOptions(arguments);
   if (!options)
     return report(options.takeError());
-  if (options->help)
-    resid::tools::resid_run::tool.printHelp(llvm::outs());
-  else if (options->version)
-    resid::tools::resid_run::tool.printVersion(llvm::outs());
-  else
-    return runSafely(*options, arguments);
-  return report(Error::success());
+  if (resid::tools::resid_run::tool.printAsked(options->help, options->version))
+    return report(Error::success());
+  return runSafely(*options, arguments);
 }

@@ -134,23 +134,8 @@ static Error tuneProgram(const Options &options, std::unique_ptr<llvm::MemoryBuf
   return writeResult(options, *result, target->cpu, *file);
 }
 
-/// Reports `error` and gives its exit code. A mistake in resid is reported by `run`.
 static int report(Error error, const resid::tools::ToolRun *run = nullptr) {
-  int code = resid::tools::ExitDone;
-  llvm::handleAllErrors(
-      std::move(error),
-      [&](const run::RunError &runError) {
-        code = runError.code;
-        if (run && code == resid::tools::ExitInternal)
-          run->report(runError.message.c_str());
-        else if (!runError.message.empty())
-          llvm::errs() << "resid-tune: error: " << runError.message << '\n';
-      },
-      [&](const llvm::ErrorInfoBase &other) {
-        code = resid::tools::ExitUsage;
-        llvm::errs() << "resid-tune: error: " << other.message() << '\n';
-      });
-  return code;
+  return run::reportError("resid-tune", std::move(error), run);
 }
 
 static int runTune(const Options &options, ArrayRef<const char *> arguments) {
@@ -177,11 +162,5 @@ int mlir::resid::tools::residTuneMain(int argc, char **argv) {
   Expected<Options> options = tune::parseOptions(arguments);
   if (!options)
     return report(options.takeError());
-  if (options->help)
-    resid_tune::tool.printHelp(llvm::outs());
-  else if (options->version)
-    resid_tune::tool.printVersion(llvm::outs());
-  else
-    return runTune(*options, arguments);
-  return ExitDone;
+  return resid_tune::tool.printAsked(options->help, options->version) ? ExitDone : runTune(*options, arguments);
 }

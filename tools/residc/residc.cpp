@@ -90,11 +90,5 @@ int mlir::resid::tools::residcMain(int argc, char **argv) {
   llvm::Expected<ResidcOptions> options = parseResidcOptions(arguments);
   if (!options)
     return reportMistake(llvm::errs(), options.takeError());
-  if (options->help)
-    tools::residc::tool.printHelp(llvm::outs());
-  else if (options->version)
-    tools::residc::tool.printVersion(llvm::outs());
-  else
-    return runResidc(*options, arguments);
-  return ExitDone;
+  return tools::residc::tool.printAsked(options->help, options->version) ? ExitDone : runResidc(*options, arguments);
 }
