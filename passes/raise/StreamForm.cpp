@@ -604,7 +604,14 @@ static Value readRow(const ElementNode *node, Value x) {
   return isRow ? node->tensor : Value();
 }
 
-/// Reads the branch and its weights. A row alone is also what many other programs add to a tensor.
+/// Whether there is a weight for each element.
+static bool areOfElements(const StreamWeights &weights, Value x) {
+  ArrayRef<int64_t> shape = getTensorType(weights.tensor).getShape();
+  return static_cast<int64_t>(shape.size()) == getTensorType(x).getRank() && shape.back() != 1;
+}
+
+/// Reads the branch and its weights. A row alone is also what many other programs add to a tensor, and so is one that
+/// is multiplied by as many numbers as rotary positions are.
 static bool readWeightedBranch(const ElementNode *node, Type arithmetic, StreamWriteForm &form) {
   if (!isa_and_present<arith::MulFOp>(node->op) || node->type != arithmetic)
     return false;
@@ -612,7 +619,7 @@ static bool readWeightedBranch(const ElementNode *node, Type arithmetic, StreamW
     form.weights = readWeights(node->operands[i], getTensorType(form.x).getShape());
     form.y = readRow(node->operands[1 - i], form.x);
     if (form.weights && form.y)
-      return mayWeigh(form.weights.tensor, form.x);
+      return !areOfElements(form.weights, form.x) && mayWeigh(form.weights.tensor, form.x);
   }
   return false;
 }

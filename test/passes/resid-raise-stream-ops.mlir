@@ -718,6 +718,8 @@ func.func @of_the_streams(%x: tensor<5x2x8xf32>, %w: tensor<8x8xf32>, %b: tensor
 // SAYS-NOT: raised
 // LEAVES-NOT: raised
 
+#whole = affine_map<(r, j, d) -> (r, j, d)>
+#whole_row = affine_map<(r, j, d) -> (r, d)>
 #x = affine_map<(r, j, d) -> (r, j, d)>
 #y = affine_map<(r, j, d) -> (r, d)>
 #b = affine_map<(r, j, d) -> (r, j)>
@@ -751,6 +753,23 @@ func.func @narrow_start(%x: tensor<5x3x8xbf16>, %y: tensor<5x8xbf16>, %b: tensor
   } -> tensor<5x3x8xbf16>
   %new = linalg.contract indexing_maps = [#mix, #from, #out] ins(%c, %x : tensor<5x3x3xbf16>, tensor<5x3x8xbf16>) outs(%share : tensor<5x3x8xbf16>) -> tensor<5x3x8xbf16>
   return %new : tensor<5x3x8xbf16>
+}
+
+// One with a weight for each element is no branch, but what rotary positions are made of.
+// CHECK-LABEL: func.func @each_element(
+// ALL-LABEL: func.func @each_element(
+// ALL-NOT: resid.
+// ALL: return
+func.func @each_element(%x: tensor<5x3x8xf32>, %y: tensor<5x8xf32>, %b: tensor<5x3x8xf32>) -> tensor<5x3x8xf32> {
+  %empty = tensor.empty() : tensor<5x3x8xf32>
+  %s = linalg.generic {indexing_maps = [#whole, #whole, #whole_row, #whole], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x, %b, %y : tensor<5x3x8xf32>, tensor<5x3x8xf32>, tensor<5x8xf32>) outs(%empty : tensor<5x3x8xf32>) {
+  ^bb0(%x_: f32, %b_: f32, %y_: f32, %out: f32):
+    %p = arith.mulf %b_, %y_ : f32
+    %u = arith.addf %x_, %p : f32
+    linalg.yield %u : f32
+  } -> tensor<5x3x8xf32>
+  return %s : tensor<5x3x8xf32>
 }
 
 // -----
