@@ -349,18 +349,18 @@ static void findWriters(Value tensor, SmallVectorImpl<Operation *> &writers) {
 /// Adds the kernels between the members: those that read what a member wrote and write what a member reads.
 static void addKernelsBetween(ArrayRef<Operation *> kernels, SetVector<Operation *> &members) {
   DenseMap<Operation *, SmallVector<Operation *>> writers;
-  DenseSet<Operation *> behind, before;
+  DenseSet<Operation *> after, before;
   for (Operation *kernel : kernels) {
     for (Value input : kernel->getOperands())
       findWriters(input, writers[kernel]);
-    if (llvm::any_of(writers[kernel], [&](Operation *op) { return members.contains(op) || behind.contains(op); }))
-      behind.insert(kernel);
+    if (llvm::any_of(writers[kernel], [&](Operation *op) { return members.contains(op) || after.contains(op); }))
+      after.insert(kernel);
   }
   for (Operation *kernel : llvm::reverse(kernels))
     if (members.contains(kernel) || before.contains(kernel))
       before.insert(writers[kernel].begin(), writers[kernel].end());
   for (Operation *kernel : kernels)
-    if (behind.contains(kernel) && before.contains(kernel))
+    if (after.contains(kernel) && before.contains(kernel))
       members.insert(kernel);
 }
 
@@ -380,7 +380,7 @@ ReportedTransition FunctionReader::readTransition(const SetVector<Operation *> &
   return result;
 }
 
-/// A write begins a transition, and the reads after it end it. A function of gradients has others, behind its first
+/// A write begins a transition, and the reads after it end it. A function of gradients has others, after its first
 /// dots of streams.
 void FunctionReader::collectTransitions(std::vector<ReportedTransition> &result) {
   SmallVector<Operation *> kernels = llvm::map_to_vector(names, [](auto &entry) { return entry.first; });

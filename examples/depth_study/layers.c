@@ -96,7 +96,7 @@ static void find_weights(const training_state *state, float *numbers, int64_t fi
 }
 
 #if STREAMS > 1
-/* Where the scales of projected coefficients stand, behind their bases. */
+/* Where the scales of projected coefficients stand, after their bases. */
 enum { SCALES = 24, SCALE_COUNT = 3 };
 
 /* Streams that all layers treat alike would stay equal, so the l-th reads stream l alone. */

@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Coefficients of several streams: a product, and the root mean square of all streams behind it. Looks at the program
+// Coefficients of several streams: a product, and the root mean square of all streams after it. Looks at the program
 // only.
 
 #ifndef RESID_PASSES_RAISE_PROJECTFORM_H

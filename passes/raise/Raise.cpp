@@ -120,23 +120,6 @@ struct Raise : resid::impl::RaiseBase<Raise> {
     op->erase();
   }
 
-  /// Whether the op is a linear layer, raised or not.
-  bool raiseLinear(Operation *op, const ElementExpression &expression) {
-    std::string refusal;
-    std::optional<LinearForm> form = matchLinear(expression, refusal);
-    if (!form) {
-      remarkRefusal(op, "linear", refusal);
-      return false;
-    }
-    if (!mayRaise(op, "linear", form->isExact))
-      return true;
-    OpBuilder builder(op);
-    Value result = op->getResult(0);
-    result.replaceAllUsesWith(buildLinear(builder, op->getLoc(), *form, result.getType()));
-    op->erase();
-    return true;
-  }
-
   /// Whether a form is to be raised at this level. Says so, or why not.
   bool mayRaise(Operation *op, StringRef name, bool isExact) {
     if (!isExact && level != RaiseLevel::All) {
@@ -150,36 +133,48 @@ struct Raise : resid::impl::RaiseBase<Raise> {
     return true;
   }
 
+  /// Puts what `build` makes of a form in the op's place, if there is a form and the level allows it. Whether there is
+  /// one; if not, `refusal` is said.
+  template <typename FormT>
+  bool raiseForm(Operation *op, StringRef name, const std::optional<FormT> &form, StringRef refusal, bool isExact,
+                 function_ref<Value(OpBuilder &)> build) {
+    if (!form) {
+      remarkRefusal(op, name, refusal);
+      return false;
+    }
+    if (!mayRaise(op, name, isExact))
+      return true;
+    OpBuilder builder(op);
+    op->getResult(0).replaceAllUsesWith(build(builder));
+    op->erase();
+    return true;
+  }
+
+  /// Whether the op is a linear layer, raised or not.
+  bool raiseLinear(Operation *op, const ElementExpression &expression) {
+    std::string refusal;
+    std::optional<LinearForm> form = matchLinear(expression, refusal);
+    return raiseForm(op, "linear", form, refusal, form && form->isExact, [&](OpBuilder &builder) {
+      return buildLinear(builder, op->getLoc(), *form, op->getResult(0).getType());
+    });
+  }
+
   /// Whether the op is a read of several streams, raised or not.
   bool raiseRead(Operation *op, const ElementExpression &expression) {
     std::string refusal;
     std::optional<StreamReadForm> form = matchStreamRead(expression, refusal);
-    if (!form) {
-      remarkRefusal(op, "read", refusal);
-      return false;
-    }
-    if (!mayRaise(op, "read", form->isExact))
-      return true;
-    OpBuilder builder(op);
-    Value result = op->getResult(0);
-    result.replaceAllUsesWith(buildStreamRead(builder, op->getLoc(), *form, result.getType()));
-    op->erase();
-    return true;
+    return raiseForm(op, "read", form, refusal, form && form->isExact, [&](OpBuilder &builder) {
+      return buildStreamRead(builder, op->getLoc(), *form, op->getResult(0).getType());
+    });
   }
 
   /// Whether the op is a projection of several streams, raised or not.
   bool raiseProject(Operation *op, const ElementExpression &expression) {
     std::string refusal;
     std::optional<ProjectForm> form = matchProject(expression, kTolerance, refusal);
-    if (!form) {
-      remarkRefusal(op, "project", refusal);
-      return false;
-    }
-    if (!mayRaise(op, "project", /*isExact=*/false))
-      return true;
-    OpBuilder builder(op);
-    replace(op, ProjectOp::create(builder, op->getLoc(), form->x, form->weight, shorten(form->epsilon)));
-    return true;
+    return raiseForm(op, "project", form, refusal, /*isExact=*/false, [&](OpBuilder &builder) -> Value {
+      return ProjectOp::create(builder, op->getLoc(), form->x, form->weight, shorten(form->epsilon))->getResult(0);
+    });
   }
 
   /// Whether the op is a write into several streams, raised or not.

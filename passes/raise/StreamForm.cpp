@@ -403,7 +403,7 @@ private:
 } // namespace
 
 /// Whether each step is that of the op: the branch is first, and products are fused, in ascending order of streams. A
-/// stream that is kept as it is may stand before or behind the branch.
+/// stream that is kept as it is may stand before or after the branch.
 static bool isWrittenExactly(ArrayRef<Term> terms, const WrittenStream &written) {
   if (written.isIdentity())
     return terms.back().step == Term::Added;

@@ -12,7 +12,7 @@
 
 namespace mlir::resid {
 
-/// Weights of each stream, or of each pair of them: `[n]` or `[n, n]`, behind the leading dimensions of the streams or
+/// Weights of each stream, or of each pair of them: `[n]` or `[n, n]`, after the leading dimensions of the streams or
 /// none.
 struct StreamWeights {
   Value tensor;

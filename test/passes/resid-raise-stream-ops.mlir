@@ -774,7 +774,7 @@ func.func @each_element(%x: tensor<5x3x8xf32>, %y: tensor<5x8xf32>, %b: tensor<5
 
 // -----
 
-// A product of all streams, and their root mean square behind it.
+// A product of all streams, and their root mean square after it.
 // LEAVES-COUNT-2: remark: not raised: 'project' is equal in real arithmetic, but not in its bits; level=all raises it
 // SAYS-COUNT-2: remark: raised (exact in real arithmetic): resid.project
 

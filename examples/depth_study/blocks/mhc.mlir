@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Pre-norm on four streams, with weights of each row, as in DeepSeek-V4: the read, the write, and a mix by Sinkhorn's iterations.
-// They are `residc --connection=mhc`'s. The first 24 coefficients are bases, and 3 behind the 24th are scales. Nothing reads the others.
+// They are `residc --connection=mhc`'s. The first 24 coefficients are bases, and 3 after the 24th are scales. Nothing reads the others.
 
 !row = tensor<?x128xf32>
 !streams = tensor<?x4x128xf32>
