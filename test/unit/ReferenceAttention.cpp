@@ -352,7 +352,7 @@ TEST_F(UniformAttention, NamesWhatDoesNotFit) {
   expectRefusal(plain, {array({1, 3, 2, 1}), array({1, 0, 2, 1}), array({1, 0, 2, 1})},
                 "a number of heads in k that divides that of q but got 0 and 3");
   expectRefusal(plain, {array({1, 2, 2, 1}), array({1, 2, 2, 1}), array({1, 2, 3, 1})},
-                "k and v of one shape but got 1x2x2x1xf32 and 1x2x3x1xf32");
+                "k and v of one batch, heads and keys but got 1x2x2x1xf32 and 1x2x3x1xf32");
   expectRefusal(plain, {array({2, 2, 2, 1}), array({1, 2, 2, 1}), array({1, 2, 2, 1})},
                 "q and k of one batch but got 2x2x2x1xf32 and 1x2x2x1xf32");
   expectRefusal(cached, {array({1, 1, 2, 1}), array({1, 1, 4, 1}), array({1, 1, 4, 1}), integer(-1)},
