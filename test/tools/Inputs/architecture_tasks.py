@@ -142,18 +142,25 @@ def compile_copy(source, build, scratch, sources):
         stays = not word.startswith("-I") or folder.is_relative_to(build) or not folder.is_relative_to(source)
         return word if stays else f"-I{scratch / folder.relative_to(source)}"
 
-    def run(name):
-        compiler, *words = shlex.split(commands[name])
+    # What the build compiles as one is compiled as one here too: headers are then read once for several sources.
+    units = {}
+    for name in sorted(chosen & commands.keys()):
+        units.setdefault(commands[name], []).append(name)
+
+    def run(number, command, names):
+        unit = generated / f"unit{number}.cpp"
+        unit.write_text("".join(f'#include "{scratch / name}"\n' for name in names), "utf-8")
+        compiler, *words = shlex.split(command)
         at = words.index("-o")
-        words[at:at + 2] = ["-fsyntax-only"]
+        words[at:at + 2] = ["-fsyntax-only", "-ferror-limit=0"]
         words = [move(word) for word in words if word != "-c"]
-        words[-1] = str(scratch / name)
+        words[-1] = str(unit)
         command = [compiler, f"-I{generated}", *words]
         output = subprocess.run(command, cwd=build, capture_output=True, text=True).stderr
         return re.findall(rf"(?m)^{re.escape(str(scratch))}/(\S+?):\d+:\d+: error: (.*)$", output)
 
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        return sorted({error for errors in pool.map(run, sorted(chosen & commands.keys())) for error in errors})
+        return sorted({error for errors in pool.map(run, range(len(units)), *zip(*units.items())) for error in errors})
 
 
 def find_files(source, sources, errors):
