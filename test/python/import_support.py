@@ -1,6 +1,7 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What the tests of importing share: running a program by resid-run on arrays, and where the tools are.
+# What the tests of importing share: running a program by resid-run on arrays, compiling several programs at a time, and where the
+# tools are.
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import resid
 from resid.importer import Imported, write_weights
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,6 +43,24 @@ def run(
     done = subprocess.run([*command, *[f"--out={out}" for out in outs]], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}"
     return [np.load(out) for out in outs]
+
+
+def compile_together(programs: Sequence[Imported]) -> list[resid.Kernel]:
+    """The function of each program, all in one library: most of the time of compiling a small one is the same for each library."""
+    names = [f"{imported.function}_{index}" for index, imported in enumerate(programs)]
+    texts = [
+        imported.text.replace(f"func.func @{imported.function}(", f"func.func @{name}(", 1)
+        for name, imported in zip(names, programs)
+    ]
+    if not texts:
+        return []
+    try:
+        module = resid.compile("\n".join(texts))
+    except resid.CompileError:
+        for imported in programs:  # in words about the program that is refused
+            resid.compile(imported.text)
+        raise
+    return [module[name] for name in names]
 
 
 def count(imported: Imported, op: str) -> int:

@@ -10,7 +10,7 @@ import dataclasses
 import itertools
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -21,8 +21,9 @@ onnxruntime = pytest.importorskip("onnxruntime", reason="needs onnxruntime to co
 
 import resid  # noqa: E402
 from onnx import defs, helper, numpy_helper  # noqa: E402
+from import_support import compile_together  # noqa: E402
 from operator_cases import CASES, Case  # noqa: E402
-from resid.importer import Unsupported, from_onnx  # noqa: E402
+from resid.importer import Imported, Unsupported, from_onnx  # noqa: E402
 from resid.importer.contrib import RULES  # noqa: E402
 from resid.importer.emit import HANDLERS  # noqa: E402
 
@@ -103,8 +104,18 @@ def expected(model: "onnx.ModelProto", given: dict[str, np.ndarray]) -> "list[np
         return None
 
 
-def check(op: str, case: Case, inputs: Sequence, opset: int, form: str, *, must: bool) -> str:
-    """Compares values, shapes and types. `must`: the importer may not refuse it. Returns what happened."""
+@dataclasses.dataclass
+class Call:
+    """A program, and what it is called with."""
+
+    imported: Imported
+    given: list[np.ndarray]
+    wanted: list[np.ndarray]
+    form: str
+
+
+def prepare(op: str, case: Case, inputs: Sequence, opset: int, form: str, *, must: bool) -> Call | None:
+    """Imports a model. `must`: the importer may not refuse it. None where it does, or where nothing says what is right."""
     model = make_model(op, case, inputs, opset, form)
     given = {value.name: inputs[int(value.name[1:])] for value in model.graph.input}
     wanted = expected(model, given) if case.right is None else [np.asarray(right) for right in case.right]
@@ -115,40 +126,47 @@ def check(op: str, case: Case, inputs: Sequence, opset: int, form: str, *, must:
             assert isinstance(error, Unsupported) and not must, error
         if case.refused:
             assert case.refused in str(error)
-        return "refused"
+        return None
     assert not case.refused, "expected a refusal"
-    if wanted is None:
-        return "no oracle"
-    outs = [np.empty(right.shape, right.dtype.str if right.dtype.kind != "V" else np.uint16) for right in wanted]
-    try:
-        resid.compile(imported.text)[imported.function](*given.values(), *imported.weights.values(), out=outs)
-    except (resid.ShapeError, resid.RangeError):
-        assert form == "open"  # an open size does not broadcast, and nothing is cut at an open end
-        return "refused when called"
-    found = outs
-    for result, right in zip(found, wanted, strict=True):
-        result = result.view(right.dtype) if str(right.dtype) == "bfloat16" else np.asarray(result)
-        assert (str(result.dtype), result.shape) == (str(right.dtype), right.shape)
-        tolerance = TOLERANCES.get(str(right.dtype), 0)
-        kind = np.float64 if tolerance else right.dtype
-        np.testing.assert_allclose(result.astype(kind), right.astype(kind), rtol=tolerance, atol=tolerance)
-    return "right"
+    return None if wanted is None else Call(imported, [*given.values(), *imported.weights.values()], wanted, form)
+
+
+def check(calls: Iterable[Call | None]) -> None:
+    """Compares values, shapes and types."""
+    made = [call for call in calls if call]
+    for call, function in zip(made, compile_together([call.imported for call in made]), strict=True):
+        outs = [np.empty(right.shape, right.dtype.str if right.dtype.kind != "V" else np.uint16) for right in call.wanted]
+        try:
+            function(*call.given, out=outs)
+        except (resid.ShapeError, resid.RangeError):
+            assert call.form == "open"  # an open size does not broadcast, and nothing is cut at an open end
+            continue
+        for result, right in zip(outs, call.wanted, strict=True):
+            result = result.view(right.dtype) if str(right.dtype) == "bfloat16" else np.asarray(result)
+            assert (str(result.dtype), result.shape) == (str(right.dtype), right.shape)
+            tolerance = TOLERANCES.get(str(right.dtype), 0)
+            kind = np.float64 if tolerance else right.dtype
+            np.testing.assert_allclose(result.astype(kind), right.astype(kind), rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("op", operators())
 def test_forms(op: str) -> None:
     """All cases at the newest opset, with operands as inputs and constants and sizes known and open."""
-    for case in CASES[op]:
-        for form in ("static", "open", "constants", "folded") if not case.refused else ("static",):
-            check(op, case, case.inputs, case.opset or versions(op)[-1], form, must=form == "static")
+    check(
+        prepare(op, case, case.inputs, case.opset or versions(op)[-1], form, must=form == "static")
+        for case in CASES[op]
+        for form in (("static", "open", "constants", "folded") if not case.refused else ("static",))
+    )
 
 
 @pytest.mark.parametrize("op", operators())
 def test_versions(op: str) -> None:
-    for opset in versions(op)[:-1]:
-        for case in CASES[op]:
-            if case.opset is None and not case.refused:
-                check(op, case, case.inputs, opset, "static", must=False)
+    check(
+        prepare(op, case, case.inputs, opset, "static", must=False)
+        for opset in versions(op)[:-1]
+        for case in CASES[op]
+        if case.opset is None and not case.refused
+    )
 
 
 def in_type(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -165,6 +183,7 @@ def test_types(op: str) -> None:
     schema = defs.get_schema(op, opset, "")
     formals = [schema.inputs[min(i, len(schema.inputs) - 1)] for i in range(9)] if schema.inputs else []
     allowed = formals[0].types if formals else ()
+    calls = []
     for case in [case for case in CASES[op] if case.opset is None and case.right is None and not case.refused][:2]:
         for name in sorted(allowed & TYPES.keys()):
             dtype = helper.tensor_dtype_to_np_dtype(getattr(onnx.TensorProto, TYPES[name]))
@@ -172,7 +191,8 @@ def test_types(op: str) -> None:
                 in_type(array, dtype) if array is not None and formals[i].type_str == formals[0].type_str else array
                 for i, array in enumerate(case.inputs)
             ]
-            check(op, case, inputs, opset, "static", must=False)
+            calls.append(prepare(op, case, inputs, opset, "static", must=False))
+    check(calls)
 
 
 def changed(case: Case) -> Iterator[Case]:
@@ -194,11 +214,11 @@ def changed(case: Case) -> Iterator[Case]:
 @pytest.mark.parametrize("op", operators())
 def test_what_does_not_fit_is_refused_with_the_name_of_the_node(op: str) -> None:
     """Never by the compiler, in words about the program that was written."""
+    taken = []
     for case in itertools.chain.from_iterable(changed(case) for case in CASES[op][:3]):
         model = make_model(op, case, case.inputs, case.opset or versions(op)[-1], "static")
         try:
-            imported = from_onnx(model)
+            taken.append(from_onnx(model))
         except resid.importer.ImportFailure as error:
             assert op in str(error) and not re.search(r"(?<!Model)Error\b", str(error)), error
-        else:
-            resid.compile(imported.text)
+    compile_together(taken)
