@@ -45,22 +45,24 @@ def run(
     return [np.load(out) for out in outs]
 
 
+_COMPILED: dict[str, resid.Kernel] = {}
+
+
 def compile_together(programs: Sequence[Imported]) -> list[resid.Kernel]:
-    """The function of each program, all in one library: most of the time of compiling a small one is the same for each library."""
-    names = [f"{imported.function}_{index}" for index, imported in enumerate(programs)]
-    texts = [
-        imported.text.replace(f"func.func @{imported.function}(", f"func.func @{name}(", 1)
-        for name, imported in zip(names, programs)
-    ]
-    if not texts:
-        return []
-    try:
-        module = resid.compile("\n".join(texts))
-    except resid.CompileError:
-        for imported in programs:  # in words about the program that is refused
-            resid.compile(imported.text)
-        raise
-    return [module[name] for name in names]
+    """The function of each program. Those that were not compiled before are in one library: most of the time of compiling a small one
+    is the same for each library."""
+    new = {imported.text: imported.function for imported in programs if imported.text not in _COMPILED}
+    named = {text: f"{function}_{index}" for index, (text, function) in enumerate(new.items())}
+    if new:
+        texts = [text.replace(f"func.func @{new[text]}(", f"func.func @{name}(", 1) for text, name in named.items()]
+        try:
+            module = resid.compile("\n".join(texts), use_cache=False)
+        except resid.CompileError:
+            for text in new:  # in words about the program that is refused
+                resid.compile(text)
+            raise
+        _COMPILED.update((text, module[name]) for text, name in named.items())
+    return [_COMPILED[imported.text] for imported in programs]
 
 
 def count(imported: Imported, op: str) -> int:
