@@ -12,7 +12,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -137,19 +136,19 @@ inline Sizes getStrides(const std::string &letters, const Sizes &sizes) {
 template <typename Visit>
 void forEachPoint(const std::string &letters, const Sizes &sizes, const std::vector<Sizes> &strides, Visit visit) {
   std::array<int64_t, 4> offsets = {};
-  std::function<void(size_t)> walk = [&](size_t depth) {
+  auto walk = [&](const auto &walkOn, size_t depth) -> void {
     if (depth == letters.size())
       return visit(offsets);
     char letter = letters[depth];
     for (int64_t i = 0; i < sizes[letter]; ++i) {
-      walk(depth + 1);
+      walkOn(walkOn, depth + 1);
       for (size_t j = 0; j < strides.size(); ++j)
         offsets[j] += strides[j][letter];
     }
     for (size_t j = 0; j < strides.size(); ++j)
       offsets[j] -= strides[j][letter] * sizes[letter];
   };
-  walk(0);
+  walk(walk, 0);
 }
 
 /// An array of the largest sizes, of which every call takes a corner.
