@@ -1,6 +1,7 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # How lit runs the text and value tests: where tools are found, what a test may ask for and what it may name.
+# lit begins with the longest tests: .lit_test_times.txt beside this file knows them until a run has measured all.
 # The facts of the build come from lit.site.cfg.py in the build folder.
 #
 # Tools (those of the build, then LLVM's) stand on PATH: a RUN line names them plainly.
@@ -11,7 +12,7 @@
 # and Python can load it; package where the build can be installed and linked to by other projects; debug-info where
 # objects name their sources; numpy and minilm-weights where a Python has them; ninja, make, git, zsh, fish, groff and valgrind where they are on PATH.
 # Substitutions: %tools (the paths of all tools) %llvm_bin %cc %cxx %cmake %python %numpy_python %minilm_python %torch_python %source_dir %build_dir %include_dir %runtime_dir
-# %examples_dir; %contraction_sizes (sample, or whole in make check-contractions); %aarch64_cc, %aarch64_cxx (compile and link statically)
+# %examples_dir; %contraction_sizes (sample, or whole in make check-full); %aarch64_cc, %aarch64_cxx (compile and link statically)
 # and %aarch64_run, which -cpu may follow
 
 import glob
@@ -205,7 +206,7 @@ config.substitutions += [
     ("%build_dir", config.build_dir),
     ("%include_dir", os.path.join(config.source_dir, "runtime")),
     ("%runtime_dir", config.runtime_dir),
-    # Of --param contractions=whole (make check-contractions): every size instead of some.
+    # Of --param contractions=whole (make check-full, check-contractions): every size instead of some.
     ("%contraction_sizes", lit_config.params.get("contractions", "sample")),
     ("%examples_dir", os.path.join(config.source_dir, "examples")),
 ]
