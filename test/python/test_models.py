@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import subprocess
 import warnings
 from pathlib import Path
@@ -155,8 +156,8 @@ def test_bf16(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("family", [family for family in FAMILIES if family not in LIKE_LLAMA])
 @pytest.mark.parametrize("placement", PLACEMENTS)
-def test_placements(family: str, placement: str, tmp_path: Path) -> None:
-    """Each family in each placement compiles, and its blocks have it, or it is refused by name."""
+def test_placements(family: str, placement: str) -> None:
+    """The blocks of each family have each placement, or it is refused by name."""
     if placement in UNCOVERED.get(family, ()):
         with pytest.raises(FlagError, match=f"placement '{placement}'"):
             write_model(family, CONFIGS[family], placement=placement)
@@ -166,7 +167,17 @@ def test_placements(family: str, placement: str, tmp_path: Path) -> None:
     # ModernBERT's first norm is that of its embedding.
     assert text.count(f"resid.block {placement} ") == blocks - (family == "modernbert")
     assert text.count("resid.block ") == blocks
-    (tmp_path / "model.mlir").write_text(text)
+
+
+@pytest.mark.parametrize("family", [family for family in FAMILIES if family not in LIKE_LLAMA])
+def test_placements_compile(family: str, tmp_path: Path) -> None:
+    """As one program, whose functions share the kernels that do not depend on the placement."""
+    texts = []
+    for placement in [placement for placement in PLACEMENTS if placement not in UNCOVERED.get(family, ())]:
+        text = write_model(family, CONFIGS[family], placement=placement)
+        assert text.count("func.func @") == 1
+        texts.append(re.sub(r"func\.func @\w+", rf"\g<0>_{placement}", text))
+    (tmp_path / "model.mlir").write_text("\n".join(texts))
     command = [tool("residc"), str(tmp_path / "model.mlir"), "-o", str(tmp_path / "model.o"), "--weights-struct"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
