@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import random
 import re
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ transformers = pytest.importorskip("transformers", reason="needs the package tra
 import preset_configs  # noqa: E402
 import resid  # noqa: E402
 from import_models import randomised  # noqa: E402
-from import_support import run  # noqa: E402
+from import_support import compile_together, run  # noqa: E402
 from resid.importer import Imported  # noqa: E402
 from resid.importer.errors import ImportFailure  # noqa: E402
 from resid.importer.weights import read  # noqa: E402
@@ -174,24 +176,34 @@ DRAWN: "dict[str, tuple[str, dict[str, list]]]" = {
 
 
 @pytest.mark.parametrize("family", DRAWN)
-def test_drawn_configurations(family: str, tmp_path: Path) -> None:
+def test_drawn_configurations(family: str) -> None:
     """A drawn configuration is refused by the name of one of its fields, or computes what the package computes."""
     name, choices = DRAWN[family]
     draw = random.Random(family)
-    compared = refused = 0
-    while compared < (2 if family in preset_configs.CONFIGS else 6) or refused < 3:
+    refused, calls = 0, []
+    while len(calls) < (2 if family in preset_configs.CONFIGS else 6) or refused < 3:
         fields = {field: value for field in choices if (value := draw.choice(choices[field])) is not None}
         try:
-            compare(family, name, fields, tmp_path)
-            compared += 1
+            calls.append(prepare(family, name, fields))
         except ImportFailure as error:
             assert any(f"'{field}" in str(error) for field in fields), (fields, str(error))
             refused += 1
+    compile_together([call.program for call in calls])
+    for call in calls:
+        call.compare()
 
 
-@pytest.mark.parametrize(("family", "name", "fields"), CASES, ids=lambda value: value if isinstance(value, str) else None)
-def test_against_the_package(family: str, name: str, fields: "dict[str, Any]", tmp_path: Path) -> None:
-    compare(family, name, fields, tmp_path)
+@functools.cache
+def prepare_all(family: str) -> "dict[int, Call]":
+    """The cases of a family, whose programs share most of their kernels."""
+    calls = {number: prepare(*case) for number, case in enumerate(CASES) if case[0] == family}
+    compile_together([call.program for call in calls.values()])
+    return calls
+
+
+@pytest.mark.parametrize("number", range(len(CASES)), ids=lambda number: "-".join(CASES[number][:2]))
+def test_against_the_package(number: int) -> None:
+    prepare_all(CASES[number][0])[number].compare()
 
 
 def output_of(family: str, name: str) -> str:
@@ -201,18 +213,33 @@ def output_of(family: str, name: str) -> str:
     return "logits" if "logits" in OUTPUTS[family] else OUTPUTS[family][0]
 
 
-def compare(family: str, name: str, fields: "dict[str, Any]", tmp_path: Path) -> None:
+@dataclasses.dataclass
+class Call:
+    """The program of a saved model, what it is called with, what the package says, and where that is not padding."""
+
+    program: Imported
+    given: "list[np.ndarray]"
+    wanted: np.ndarray
+    valid: Any
+
+    def compare(self) -> None:
+        (function,) = compile_together([self.program])
+        weights = [self.program.weights[key] for key in re.findall(r'resid\.weight = "([^"]+)"', self.program.text)]
+        found = function(*self.given, *weights)
+        np.testing.assert_allclose(found[self.valid], self.wanted[self.valid], rtol=1e-4, atol=2e-5)
+
+
+def prepare(family: str, name: str, fields: "dict[str, Any]") -> Call:
+    """Raises ImportFailure where the configuration is refused."""
     model = make(family, name, fields)
-    model.save_pretrained(tmp_path / "saved")
-    config = read_config(tmp_path / "saved" / "config.json")
-    output = output_of(family, name)
-    text = write_model(family, config, output=output)
-    weights = read(tmp_path / "saved" / "model.safetensors")
-    weights = {key: array for key, array in weights.items() if f'"{key}"' in text}
+    with tempfile.TemporaryDirectory() as folder:
+        model.save_pretrained(folder)
+        config = read_config(Path(folder) / "config.json")
+        text = write_model(family, config, output=output_of(family, name))
+        weights = read(Path(folder) / "model.safetensors")
     given, wanted = evaluate(family, model)
-    (found,) = run(Imported(text, weights, family.replace("-", "_")), [array.numpy() for array in given], tmp_path)
     valid = slice(None) if family in ("gpt2", "vit") else MASK.numpy()
-    np.testing.assert_allclose(found[valid], wanted.numpy()[valid], rtol=1e-4, atol=2e-5)
+    return Call(Imported(text, weights, family.replace("-", "_")), [array.numpy() for array in given], wanted.numpy(), valid)
 
 
 @pytest.mark.parametrize("family", DECODERS)
