@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import subprocess
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -35,20 +37,23 @@ CASES = {
 }
 
 
-def export(name: str, folder: Path, *, dynamo: bool, opset: int, static: bool = False) -> Path:
-    """The model as an ONNX file; batch and length are open unless `static`."""
+FOLDER = tempfile.TemporaryDirectory()
+
+
+@functools.cache
+def export(name: str, *, dynamo: bool, opset: int) -> Path:
+    """The model as an ONNX file, which several tests read; batch and length are open."""
     make, inputs, _ = CASES[name]
-    path = folder / f"{name}.onnx"
+    path = Path(FOLDER.name) / f"{name}-{dynamo}-{opset}.onnx"
     names = ["images"] if name == "vit" else ["ids", "mask"][: len(inputs)]
     axes = {0: "batch"} if name == "vit" else {0: "batch", 1: "tokens"}
     settings: dict = {"input_names": names, "opset_version": opset, "dynamo": dynamo}
-    if not static and dynamo:
+    if dynamo:
         dims = {axis: torch.export.Dim(dim) for axis, dim in axes.items()}
         settings["dynamic_shapes"] = tuple(dims for _ in inputs)
-    elif not static:
-        settings["dynamic_axes"] = {name: axes for name in names}
-    if dynamo:
         settings["verbose"] = False
+    else:
+        settings["dynamic_axes"] = {name: axes for name in names}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.onnx.export(models.randomised(make()), inputs, str(path), **settings)
@@ -66,7 +71,7 @@ def test_exported(name: str, exporter: str, tmp_path: Path) -> None:
     """Values within 1e-5 of ONNX Runtime's, and everything recognised."""
     kind, opset = exporter.split("-")
     _, inputs, ops = CASES[name]
-    path = export(name, tmp_path, dynamo=kind == "dynamo", opset=int(opset))
+    path = export(name, dynamo=kind == "dynamo", opset=int(opset))
     imported = from_onnx(path)
     (found,) = run(imported, [array.numpy() for array in inputs], tmp_path)
     np.testing.assert_allclose(found, expected(path, inputs), rtol=1e-5, atol=1e-5)
@@ -77,7 +82,7 @@ def test_exported(name: str, exporter: str, tmp_path: Path) -> None:
 def test_each_operator_by_itself(name: str, tmp_path: Path) -> None:
     """The same values without recognition: what is recognised is judged by what it stands for."""
     _, inputs, _ = CASES[name]
-    path = export(name, tmp_path, dynamo=False, opset=17)
+    path = export(name, dynamo=False, opset=17)
     imported = from_onnx(path, recognised=False)
     assert count(imported, "resid.attention") == 0
     (found,) = run(imported, [array.numpy() for array in inputs], tmp_path)
@@ -86,14 +91,14 @@ def test_each_operator_by_itself(name: str, tmp_path: Path) -> None:
 
 def test_another_length(tmp_path: Path) -> None:
     """Open sizes are those of the call, not those of the export."""
-    path = export("bert", tmp_path, dynamo=True, opset=18)
+    path = export("bert", dynamo=True, opset=18)
     inputs = (torch.arange(33).reshape(3, 11) % 60, torch.ones(3, 11, dtype=torch.int64))
     (found,) = run(from_onnx(path), [array.numpy() for array in inputs], tmp_path)
     np.testing.assert_allclose(found, expected(path, inputs), rtol=1e-5, atol=1e-5)
 
 
 def test_fixed_sizes(tmp_path: Path) -> None:
-    path = export("bert", tmp_path, dynamo=True, opset=18)
+    path = export("bert", dynamo=True, opset=18)
     imported = from_onnx(path, sizes={"batch": 2, "tokens": 7})
     assert "?" not in imported.text
     (found,) = run(imported, [IDS.numpy(), MASK.numpy()], tmp_path)
@@ -106,7 +111,7 @@ def weight_names(text: str) -> set[str]:
 
 def test_names_and_bits_survive_a_conversion(tmp_path: Path) -> None:
     """Imported BERT is post-norm; post_shifted has the same bits, and each weight its name. GPT-2 becomes post-norm."""
-    imported = from_onnx(export("bert", tmp_path, dynamo=False, opset=17))
+    imported = from_onnx(export("bert", dynamo=False, opset=17))
     given = [IDS.numpy(), MASK.numpy()]
     (expected_bits,) = run(imported, given, tmp_path)
     converted = tmp_path / "converted.mlir"
@@ -117,7 +122,7 @@ def test_names_and_bits_survive_a_conversion(tmp_path: Path) -> None:
     (found,) = run(Imported(text, imported.weights, imported.function), given, tmp_path)
     np.testing.assert_array_equal(found, expected_bits)
 
-    imported = from_onnx(export("gpt", tmp_path, dynamo=False, opset=17))
+    imported = from_onnx(export("gpt", dynamo=False, opset=17))
     (tmp_path / "model.mlir").write_text(imported.text)
     subprocess.run([*residc, "--placement=post"], check=True, capture_output=True)
     dropped = {"norm.weight", "norm.bias"}  # post has no final norm
@@ -126,7 +131,7 @@ def test_names_and_bits_survive_a_conversion(tmp_path: Path) -> None:
 
 def test_names_survive_prepare(tmp_path: Path) -> None:
     """Weights that a pass packs are asked of prepare under the names that they had."""
-    imported = from_onnx(export("bert", tmp_path, dynamo=False, opset=17))
+    imported = from_onnx(export("bert", dynamo=False, opset=17))
     (tmp_path / "model.mlir").write_text(imported.text)
     passes = ["--keep-argument-names", "--resid-inline-calls", "--resid-pack-weights"]
     command = [tool("resid-opt"), str(tmp_path / "model.mlir"), *passes]
@@ -137,7 +142,7 @@ def test_names_survive_prepare(tmp_path: Path) -> None:
 
 
 def test_weights_are_one_struct(tmp_path: Path) -> None:
-    imported = from_onnx(export("vit", tmp_path, dynamo=False, opset=17))
+    imported = from_onnx(export("vit", dynamo=False, opset=17))
     (tmp_path / "model.mlir").write_text(imported.text)
     flags = ["--weights-struct", "-o", str(tmp_path / "model.o"), f"--header={tmp_path / 'model.h'}"]
     subprocess.run([tool("residc"), str(tmp_path / "model.mlir"), *flags], check=True)

@@ -56,7 +56,7 @@ def by_transformers(path: Path, to: Path, name: str) -> None:
 @pytest.mark.parametrize("optimiser", ["session", "transformers"])
 def test_optimised(name: str, optimiser: str, tmp_path: Path) -> None:
     _, inputs, ops = CASES[name]
-    plain, path = export(name, tmp_path, dynamo=False, opset=17), tmp_path / "optimised.onnx"
+    plain, path = export(name, dynamo=False, opset=17), tmp_path / "optimised.onnx"
     if optimiser == "session":
         by_session(plain, path)
     else:
