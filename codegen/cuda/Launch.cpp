@@ -4,7 +4,6 @@
 
 #include "codegen/cuda/Passes.h"
 #include "codegen/kernels/CallerContext.h"
-#include "codegen/kernels/ElementCast.h"
 #include "codegen/kernels/ElementMemory.h"
 #include "codegen/rows/RowAddressing.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -4,7 +4,6 @@
 
 #include "codegen/rows/RareBranches.h"
 
-#include "codegen/kernels/ElementCast.h"
 #include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"

@@ -2,7 +2,7 @@
 
 #include "codegen/rows/Reductions.h"
 
-#include "codegen/kernels/ElementCast.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 

@@ -7,7 +7,7 @@
 #define RESID_CODEGEN_ROWS_ROWEMITTER_H
 
 #include "codegen/builder/Code.h"
-#include "codegen/kernels/ElementAccess.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "codegen/rows/RowAddressing.h"
 
 namespace mlir::resid::rows {

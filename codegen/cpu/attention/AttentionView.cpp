@@ -4,7 +4,7 @@
 
 #include "codegen/cpu/attention/AttentionView.h"
 
-#include "codegen/kernels/ElementCast.h"
+#include "codegen/kernels/ElementMemory.h"
 
 using namespace mlir;
 using namespace mlir::resid;

@@ -8,7 +8,7 @@
 #include "codegen/cpu/attention/ScoreRows.h"
 #include "codegen/cpu/contractions/PairedTerms.h"
 #include "codegen/cpu/contractions/TransposeTile.h"
-#include "codegen/kernels/ElementCast.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 

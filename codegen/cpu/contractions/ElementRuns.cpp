@@ -5,7 +5,6 @@
 #include "codegen/cpu/contractions/ElementRuns.h"
 
 #include "codegen/cpu/contractions/PanelMemory.h"
-#include "codegen/kernels/ElementCast.h"
 #include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -8,7 +8,7 @@
 #include "codegen/builder/Code.h"
 #include "codegen/cpu/contractions/ElementRuns.h"
 #include "codegen/cpu/contractions/PairedTerms.h"
-#include "codegen/kernels/ElementCast.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"

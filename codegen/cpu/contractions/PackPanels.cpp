@@ -6,7 +6,7 @@
 #include "codegen/cpu/contractions/PackFactors.h"
 
 #include "codegen/cpu/contractions/TransposeTile.h"
-#include "codegen/kernels/ElementCast.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 

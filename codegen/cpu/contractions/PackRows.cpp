@@ -6,7 +6,7 @@
 #include "codegen/builder/Code.h"
 #include "codegen/cpu/contractions/PackFactors.h"
 #include "codegen/cpu/contractions/TransposeTile.h"
-#include "codegen/kernels/ElementCast.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

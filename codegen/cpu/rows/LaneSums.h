@@ -7,8 +7,7 @@
 
 #include "codegen/builder/Code.h"
 #include "codegen/cpu/rows/ColumnOrder.h"
-#include "codegen/kernels/ElementAccess.h"
-#include "codegen/kernels/ElementCast.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "codegen/rows/Reductions.h"
 #include "codegen/rows/SumOrder.h"
 

@@ -9,8 +9,7 @@
 #include "codegen/builder/Code.h"
 #include "codegen/cpu/choice/CPUTarget.h"
 #include "codegen/cpu/rows/RowTail.h"
-#include "codegen/kernels/ElementAccess.h"
-#include "codegen/kernels/ElementCast.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "codegen/rows/RowAddressing.h"
 #include "codegen/rows/SumOrder.h"
 

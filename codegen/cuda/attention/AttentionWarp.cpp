@@ -8,7 +8,7 @@
 #include "codegen/cuda/SharedArray.h"
 #include "codegen/cuda/rows/OpaqueValues.h"
 #include "codegen/cuda/rows/Shuffles.h"
-#include "codegen/kernels/ElementAccess.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "codegen/rows/Reductions.h"
 
 using namespace mlir;

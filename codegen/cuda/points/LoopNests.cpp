@@ -4,7 +4,6 @@
 
 #include "codegen/cuda/points/GuardedElements.h"
 #include "codegen/kernels/ArgumentBuffers.h"
-#include "codegen/kernels/ElementAccess.h"
 #include "codegen/kernels/ElementMemory.h"
 #include "codegen/kernels/Extent.h"
 #include "mlir/Dialect/Affine/Utils.h"

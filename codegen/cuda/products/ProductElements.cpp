@@ -2,7 +2,7 @@
 
 #include "codegen/cuda/products/ProductElements.h"
 
-#include "codegen/kernels/ElementAccess.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "dialect/WeightPanels.h"
 
 using namespace mlir;

@@ -2,7 +2,7 @@
 
 #include "codegen/cuda/rows/Guards.h"
 
-#include "codegen/kernels/ElementAccess.h"
+#include "codegen/kernels/ElementMemory.h"
 #include "codegen/rows/RowAddressing.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

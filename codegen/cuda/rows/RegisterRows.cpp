@@ -2,7 +2,6 @@
 
 #include "codegen/cuda/rows/RegisterRows.h"
 
-#include "codegen/kernels/ElementCast.h"
 #include "codegen/kernels/ElementMemory.h"
 #include "codegen/rows/Reductions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
