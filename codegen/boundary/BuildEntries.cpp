@@ -12,7 +12,7 @@
 #include "codegen/boundary/ValueChecks.h"
 #include "codegen/cuda/Launch.h"
 #include "codegen/kernels/ArgumentBuffers.h"
-#include "codegen/kernels/ContextOffsets.h"
+#include "codegen/kernels/CallerContext.h"
 #include "codegen/machine/CPUFeatures.h"
 #include "codegen/machine/CPUVariants.h"
 #include "mlir/Transforms/RegionUtils.h"
