@@ -8,10 +8,28 @@
 #define RESID_CODEGEN_ROWS_ROWPROGRAM_H
 
 #include "codegen/kernels/Target.h"
-#include "codegen/rows/PhaseNumbers.h"
 #include "codegen/rows/RowGroups.h"
 
 namespace mlir::resid::rows {
+
+// Nobody else counts the phases. A statistics op has two numbers, one for its first pass over its operands and one for
+// all further passes; the last phase of a program stores what is left.
+
+/// The passes of a statistics op over its operands. The first one always runs, and once; the others run under
+/// conditions, or more than once.
+enum class RowPass { First, Further };
+
+/// The phase of a pass of the statistics op at this position.
+inline unsigned getPhase(unsigned statistics, RowPass pass) { return 2 * statistics + (pass == RowPass::Further); }
+
+/// The phase after those of `count` statistics ops.
+inline unsigned getPhaseBehind(unsigned count) { return 2 * count; }
+
+/// The position of the statistics op that a phase belongs to, unless it is the last phase.
+inline unsigned getStatisticsOf(unsigned phase) { return phase / 2; }
+
+/// The last phase counts as a first pass: it runs once.
+inline RowPass getPass(unsigned phase) { return phase % 2 == 0 ? RowPass::First : RowPass::Further; }
 
 /// A value of the group that is used outside of it.
 struct RowOutput {
@@ -56,7 +74,7 @@ struct RowPhase {
 /// functions may allow (codegen/boundary/SharedBuffers).
 bool mayShareBuffer(ShapedType input, ShapedType output);
 
-/// Statistics ops stand in order of dependence; their positions give the numbers of the phases (PhaseNumbers.h).
+/// Statistics ops stand in order of dependence; their positions give the numbers of the phases.
 class RowProgram {
 public:
   RowProgram(const RowGroup &group, kernels::LocalRowLimits limits);
@@ -69,7 +87,6 @@ public:
   ArrayRef<RowOutput> getOutputs() const { return outputs; }
   /// The element types of the local rows.
   ArrayRef<Type> getLocalRows() const { return localRows; }
-  ArrayRef<RowPhase> getPhases() const { return phases; }
   unsigned getLastPhase() const { return getPhaseBehind(statistics.size()); }
 
   /// Where a value is read back from in `phase`, if anywhere.
