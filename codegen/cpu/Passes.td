@@ -27,7 +27,7 @@ def OutlineOps : Pass<"resid-outline-ops", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
-// The options are what kernels ask for (choice/CPUFacts.def); KernelPass.h reads them.
+// The options are what kernels ask for (choice/CPUFacts.def); LowerKernels.cpp reads them.
 def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
   let summary = "outline each kernel into functions over a range of its work, and call them";
   let description = [{
@@ -57,7 +57,7 @@ def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
 
     `…__stream` also prefetches its inputs (PrefetchChoice.cpp). It may work on two rows at a time: the last phase
     of a row and the first phase of the next row are then one loop (rows/PipelinedRows.cpp,
-    choice/RowOrderChoice.cpp).
+    choice/KernelPlan.cpp).
 
     Rows may be worked on in batches (rows/BatchedRows.cpp). If they are known to be one chunk of 64 columns at
     most, there is a further function, `…__row`. It is row 0 alone, without a loop. A call with one row that writes

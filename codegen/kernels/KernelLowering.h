@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// From kernels on buffers to functions, and to what runs these in the kernels' places: the same for all kinds of kernels
-// and all targets. Not: the code of a kernel, which its target emits.
+// From kernels on buffers to functions, and to what runs these in the kernels' places: the same for all kinds of
+// kernels and all targets. Not: the code of a kernel, which its target emits.
 
 #ifndef RESID_CODEGEN_KERNELS_KERNELLOWERING_H
 #define RESID_CODEGEN_KERNELS_KERNELLOWERING_H
@@ -52,6 +52,11 @@ public:
   virtual LogicalResult launch(MutableArrayRef<LoweredKernel> kernels);
 
 protected:
+  template <typename Code, typename... Arguments>
+  static FailureOr<std::unique_ptr<KernelCode>> create(Arguments &&...arguments) {
+    return std::unique_ptr<KernelCode>(std::make_unique<Code>(std::forward<Arguments>(arguments)...));
+  }
+
   SymbolTable symbols;
 };
 

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Emits attention: units of rows, chunks of keys, and the states that chunks are merged into. Not: the softmax of a row
-// (ScoreRows.h), nor who calls which units (AttentionFunctions.h).
+// (ScoreRows.h), nor who calls which units (LowerKernels.cpp).
 
 #ifndef RESID_CODEGEN_CPU_ATTENTION_ATTENTIONEMITTER_H
 #define RESID_CODEGEN_CPU_ATTENTION_ATTENTIONEMITTER_H

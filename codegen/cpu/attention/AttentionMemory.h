@@ -12,7 +12,6 @@ namespace mlir::resid::cpu {
 
 /// A unit of work is a block of so many rows of one head of keys. A row is a query of one of the heads that read it.
 inline constexpr int64_t kUnitRows = 256;
-inline constexpr int64_t kMostTasks = 64;
 /// Rows that scores are kept of at a time: at least those of any micro-kernel.
 inline constexpr int64_t kScoreRows = 16;
 

@@ -2,7 +2,7 @@
 //
 // Emits the function of an attention.backward: for each head of keys, blocks of queries go through chunks of its keys.
 // All sums of a head are made in one task, in the order that docs/dialect/attention_grad.md fixes. Not: how the heads
-// are cut into tasks (AttentionFunctions.h).
+// are cut into tasks (LowerKernels.cpp).
 
 #ifndef RESID_CODEGEN_CPU_ATTENTION_BACKWARDEMITTER_H
 #define RESID_CODEGEN_CPU_ATTENTION_BACKWARDEMITTER_H

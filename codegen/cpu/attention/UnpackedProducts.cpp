@@ -6,7 +6,7 @@
 #include "codegen/cpu/attention/UnpackedProducts.h"
 
 #include "codegen/cpu/attention/ScoreRows.h"
-#include "codegen/cpu/contractions/PairedTerms.h"
+#include "codegen/cpu/contractions/MicroKernels.h"
 #include "codegen/cpu/contractions/TransposeTile.h"
 #include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What keeps a kernel from a way of being run, read off its row program. Each answer is the end of a sentence for
-// reports; no answer means that nothing stands in the way. Not: whether the way would be faster (RowOrderChoice.h).
+// reports; no answer means that nothing stands in the way. Not: whether the way would be faster (KernelPlan.cpp).
 
 #ifndef RESID_CODEGEN_CPU_CHOICE_OBSTACLES_H
 #define RESID_CODEGEN_CPU_CHOICE_OBSTACLES_H

@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The instructions by which x86 code asks its processor, as LLVM-dialect code. Not: what is asked (CacheSize.cpp,
+// The instructions by which x86 code asks its processor, as LLVM-dialect code. Not: what is asked (StoreChoice.cpp,
 // codegen/machine/X86Features.cpp).
 
 #ifndef RESID_CODEGEN_CPU_CHOICE_PROCESSORQUERY_H

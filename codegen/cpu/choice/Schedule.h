@@ -36,7 +36,7 @@ enum class PrefetchKind {
 
 /// In which order rows are worked on.
 enum class RowOrder {
-  Auto,      // by what was measured (RowOrderChoice.h)
+  Auto,      // by what was measured (KernelPlan.cpp)
   Single,    // one after the other
   Pipelined, // past the cache, the last phase of a row together with the first one of the next, where that is possible
   Batched,   // narrow rows phase by phase, a few at a time, where that is possible

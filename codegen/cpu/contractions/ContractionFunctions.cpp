@@ -13,7 +13,6 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::contraction;
 
-static constexpr int64_t kMostTasks = 64;
 /// Moving an element takes about as long as so many multiply-adds.
 static constexpr int64_t kMoveTerms = 16;
 
@@ -52,7 +51,7 @@ void ContractionFunctions::emit() {
     fewRows = outline("__few_rows", 3, emitProduct(fewRowsCells));
 }
 
-Value ContractionFunctions::countTaskUnits(Code &code, Value units, Value terms) const {
+Value cpu::countTaskUnits(Code &code, Value units, Value terms, int64_t taskTerms) {
   Value fitting = code.ceilDivide(taskTerms, code.max(terms, 1));
   return code.max(fitting, code.ceilDivide(units, code.constant(kMostTasks)));
 }

@@ -12,6 +12,11 @@
 
 namespace mlir::resid::cpu {
 
+/// Units of a kernel are cut into so many tasks at most.
+constexpr int64_t kMostTasks = 64;
+/// How many units make a task, if each has so many terms and a task `taskTerms` at least.
+Value countTaskUnits(Code &code, Value units, Value terms, int64_t taskTerms);
+
 /// The functions of a product, and of those that are like it.
 class ContractionFunctions : public kernels::KernelCode {
 public:
@@ -41,8 +46,9 @@ public:
   /// Runs blocks by `callBlocks`, in tasks.
   void emitBlockTasks(kernels::KernelUse &use, Operation *before, ValueRange values, kernels::TaskUnits blocks,
                       kernels::TaskFunction::CallRows callBlocks);
-  /// How many units make a task, if each has so many terms.
-  Value countTaskUnits(Code &code, Value units, Value terms) const;
+  Value countTaskUnits(Code &code, Value units, Value terms) const {
+    return cpu::countTaskUnits(code, units, terms, taskTerms);
+  }
 
 private:
   using EmitBody = function_ref<void(KernelView &, ValueRange range)>;

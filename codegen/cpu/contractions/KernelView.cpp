@@ -20,13 +20,6 @@ SmallVector<Value> KernelView::splitBatch(Value batch) {
   return indices;
 }
 
-Value KernelView::countBatches() {
-  Value count = code.constant(1);
-  for (const contraction::Loop &loop : loops.batches)
-    count = code.multiply(count, loop.size.value);
-  return count;
-}
-
 Value KernelView::getMatrix(unsigned factor, ValueRange batch) {
   Value matrix = code.constant(0);
   for (auto [loop, index] : llvm::zip_equal(loops.batches, batch))

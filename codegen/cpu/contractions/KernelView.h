@@ -13,6 +13,9 @@
 
 namespace mlir::resid::cpu {
 
+/// The two factors, as operands of a kernel.
+constexpr unsigned kA = contraction::KernelLoops::kA, kB = contraction::KernelLoops::kB;
+
 /// A run of neighbouring columns of one row.
 struct ColumnRun {
   /// The first column, and how many there are (i64), at most kPanelColumns. Null: all of them are there.
@@ -41,12 +44,9 @@ public:
     return columns.isKnown() && columns.known % kPanelColumns == 0;
   }
   /// Whether the columns of a term are contiguous in b.
-  bool readsBByTerms() const {
-    return loops.contracted.size() == 1 && loops.n.strides[contraction::KernelLoops::kB].is(1);
-  }
+  bool readsBByTerms() const { return loops.contracted.size() == 1 && loops.n.strides[kB].is(1); }
   /// The indices of the batch loops from their linear index.
   SmallVector<Value> splitBatch(Value batch);
-  Value countBatches();
   /// The linear index among the matrices of a factor.
   Value getMatrix(unsigned factor, ValueRange batch);
   /// Where the matrix of an operand begins.

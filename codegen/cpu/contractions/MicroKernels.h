@@ -43,6 +43,10 @@ private:
   std::map<std::string, func::FuncOp> functions;
 };
 
+/// The first of each pair of neighbours in bf16, and the second, as f32. `pairs`: a vector of i32.
+Value widenFirst(Code &code, Value pairs);
+Value widenSecond(Code &code, Value pairs);
+
 } // namespace mlir::resid::cpu
 
 #endif // RESID_CODEGEN_CPU_CONTRACTIONS_MICROKERNELS_H

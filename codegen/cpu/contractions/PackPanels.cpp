@@ -15,8 +15,6 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::contraction;
 
-static constexpr unsigned kB = KernelLoops::kB;
-
 Value cpu::getPackedPanels(KernelView &view) {
   return view.code.at(view.loops.scratch, view.code.getI8Type(), view.memory.aBytes.value);
 }

@@ -14,8 +14,6 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::contraction;
 
-static constexpr unsigned kA = KernelLoops::kA;
-
 Value cpu::getPackedRows(KernelView &view) { return view.loops.scratch; }
 
 /// An element, or a vector of them, of type `from` in the type `to`, which is at least as wide.

@@ -14,8 +14,6 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::contraction;
 
-static constexpr unsigned kA = KernelLoops::kA, kB = KernelLoops::kB;
-
 /// Whether the work on elements reads arrays that have one for each of them.
 static bool readsElements(const KernelLoops &loops) {
   auto inputs = llvm::seq(loops.getFirstInput(), loops.hasRowScale ? loops.getRowScale() : loops.getInit());

@@ -1,15 +1,17 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Emits the functions of a kernel as its plan says.
+// Emits the functions of a kernel as its plan says. Rare branches become calls; which ones those are, and how they are
+// called, is RareBranches.h.
 
 #include "codegen/cpu/rows/RowFunctions.h"
 
 #include "codegen/cpu/choice/StoreChoice.h"
-#include "codegen/cpu/rows/RareBranchCaller.h"
 #include "codegen/cpu/rows/RowOrders.h"
 #include "codegen/cpu/rows/ScalarRows.h"
 #include "codegen/cpu/rows/SumRows.h"
+#include "codegen/cpu/rows/VectorRows.h"
 #include "codegen/kernels/CallerContext.h"
+#include "codegen/rows/RareBranches.h"
 #include "codegen/rows/RowPartition.h"
 #include "codegen/rows/SumOrder.h"
 
@@ -18,6 +20,40 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using namespace mlir::resid::kernels;
 using namespace mlir::resid::rows;
+
+namespace {
+
+class RareBranchCaller : public VectorRowEmitter {
+public:
+  /// Functions that are not in `rare` yet are made where they are first called.
+  RareBranchCaller(VectorFunction &function, const IRMapping &mapping, RowMemory &memory, VectorPrefetches &prefetches,
+                   rows::RareFunctions &rare)
+      : VectorRowEmitter(function, mapping, memory, prefetches), rare(rare) {}
+
+private:
+  void emitBranch(Block &block) override;
+
+  rows::RareFunctions &rare;
+};
+
+} // namespace
+
+void RareBranchCaller::emitBranch(Block &block) {
+  auto getPointer = [&](rows::LoadOp load) { return memory.getSource(load, state.pointers).pointer; };
+  auto emitBody = [&](const RareBranchBody &body) {
+    KernelAddresses shape;
+    shape.width = body.width;
+    VectorFunction shell(builder, body.entry, shape, function.target);
+    Value one = constantI64(builder, block.getParentOp()->getLoc(), 1);
+    CachedMemory operands(ScratchRows(shell, one));
+    VectorPrefetches none(shell, PrefetchScope::Nothing, one);
+    VectorRowEmitter emitter(shell, body.mapping, operands, none);
+    emitter.getState().pointers = body.rowPointers;
+    emitter.emitBlock(block);
+  };
+  if (!rare.emitCall(builder, block, {state.mapping, getPointer, addresses.width}, emitBody))
+    emitBlock(block);
+}
 
 RowFunctions::RowFunctions(KernelUse first, KernelPlan plan, SymbolTable &symbols, const CPUTarget &target)
     : KernelCode(std::move(first), symbols), plan(std::move(plan)), target(target),
