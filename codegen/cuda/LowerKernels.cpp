@@ -1,10 +1,11 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Outlines each kernel into a function that a GPU runs, loop nests too, and refuses what else touches memory.
+// Outlines each kernel into a function that a GPU runs, loop nests too, and refuses what else touches memory. Copies
+// and fills of whole arrays become calls of the driver, which needs no kernel for them.
 
 #include "codegen/contractions/ContractionDialect.h"
+#include "codegen/cuda/Launch.h"
 #include "codegen/cuda/Passes.h"
-#include "codegen/cuda/Transfers.h"
 #include "codegen/cuda/attention/AttentionKernels.h"
 #include "codegen/cuda/points/LoopNests.h"
 #include "codegen/cuda/points/MoveLoads.h"
@@ -13,7 +14,12 @@
 #include "codegen/cuda/rows/Guards.h"
 #include "codegen/cuda/rows/RowKernels.h"
 #include "codegen/kernels/ArgumentBuffers.h"
+#include "codegen/kernels/ElementMemory.h"
+#include "codegen/rows/RowAddressing.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Iterators.h"
 
 namespace mlir::resid::cuda {
@@ -23,6 +29,54 @@ namespace mlir::resid::cuda {
 
 using namespace mlir;
 using namespace mlir::resid;
+using namespace mlir::resid::cuda;
+using namespace mlir::resid::kernels;
+using namespace mlir::resid::rows;
+
+static bool isContiguous(Value buffer) {
+  auto type = dyn_cast<MemRefType>(buffer.getType());
+  return type && type.getLayout().isIdentity() && isa<FloatType, IntegerType, IndexType>(type.getElementType());
+}
+
+/// Whether `op` is a memref.copy or a linalg.fill with a scalar, of arrays without gaps.
+static bool isTransfer(Operation *op) {
+  if (auto copy = dyn_cast<memref::CopyOp>(op))
+    return isContiguous(copy.getSource()) && isContiguous(copy.getTarget());
+  auto fill = dyn_cast<linalg::FillOp>(op);
+  return fill && isContiguous(fill.getOutputs().front()) && !isa<ShapedType>(fill.getInputs().front().getType());
+}
+
+/// Elements of a buffer, as i64.
+static Value countElements(OpBuilder &builder, Location loc, Value buffer) {
+  Value count = constantI64(builder, loc, 1);
+  for (int64_t dimension = 0, rank = cast<MemRefType>(buffer.getType()).getRank(); dimension < rank; ++dimension) {
+    Value size = castToI64(builder, loc, computeSize(builder, loc, buffer, dimension));
+    count = builder.createOrFold<arith::MulIOp>(loc, count, size);
+  }
+  return count;
+}
+
+/// Puts a call of the runtime in the place of a transfer.
+static LogicalResult lowerTransfer(Operation *op) {
+  OpBuilder builder(op);
+  Location loc = op->getLoc();
+  auto host = op->getParentOfType<func::FuncOp>();
+  LogicalResult result = failure();
+  if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+    Value count = countElements(builder, loc, copy.getTarget());
+    int64_t elementBytes = kernels::getElementBytes(cast<MemRefType>(copy.getTarget().getType()).getElementType());
+    Value bytes = arith::MulIOp::create(builder, loc, count, constantI64(builder, loc, elementBytes));
+    result = copyMemory(op, host, computePointer(builder, loc, copy.getTarget()),
+                        computePointer(builder, loc, copy.getSource()), bytes);
+  } else {
+    auto fill = cast<linalg::FillOp>(op);
+    Value buffer = fill.getOutputs().front(), count = countElements(builder, loc, buffer);
+    result = fillMemory(op, host, computePointer(builder, loc, buffer), fill.getInputs().front(), count);
+  }
+  if (succeeded(result))
+    op->erase();
+  return result;
+}
 
 /// Whether the host can run an op though arrays lie in the memory of a device: it computes with scalars, or where
 /// arrays are.
@@ -62,7 +116,7 @@ static LogicalResult generalize(ModuleOp module) {
   SmallVector<linalg::LinalgOp> named;
   module.walk([&](linalg::LinalgOp op) {
     bool isFilled = isa<linalg::FillOp>(op.getOperation()) && cuda::isFromMemory(op->getOperand(0));
-    bool isTransfer = cuda::isTransfer(op) && !isFilled;
+    bool isTransfer = ::isTransfer(op) && !isFilled;
     if (!isa<linalg::GenericOp>(op.getOperation()) && op.hasPureBufferSemantics() && !isTransfer)
       named.push_back(op);
   });
@@ -124,11 +178,6 @@ public:
   }
 
 private:
-  template <typename Code, typename... Arguments>
-  static FailureOr<std::unique_ptr<kernels::KernelCode>> create(Arguments &&...arguments) {
-    return std::unique_ptr<kernels::KernelCode>(std::make_unique<Code>(std::forward<Arguments>(arguments)...));
-  }
-
   const DeviceOps &ops;
   const cuda::RowSchedule &schedule;
   /// How many there are so far.
@@ -157,7 +206,7 @@ struct LowerKernels : cuda::impl::LowerKernelsBase<LowerKernels> {
     if (!ops.others.empty())
       return failure();
     for (Operation *transfer : ops.transfers)
-      if (failed(cuda::lowerTransfer(transfer)))
+      if (failed(lowerTransfer(transfer)))
         return failure();
     auto weights = keepWeights ? cuda::WeightKind::Registers : cuda::WeightKind::Reload;
     cuda::RowSchedule schedule{lanes, blockRows, weights};
@@ -191,7 +240,7 @@ DeviceOps::DeviceOps(ModuleOp module) {
       nests.insert({op, *nest});
       kernels.push_back(op);
     } else {
-      (cuda::isTransfer(op) ? transfers : others).push_back(op);
+      (isTransfer(op) ? transfers : others).push_back(op);
     }
     return WalkResult::skip();
   });
