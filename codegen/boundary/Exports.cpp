@@ -1,12 +1,15 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Linkage, target attributes, F_info, F_weight_list and F__packed.
+// Linkage, target attributes, F_info, F_weight_list and F__packed; links what checks and refusals of all objects share.
+// Does not own when a call is refused (ArrayChecks.h), nor the texts (RefusalText.h).
 
 #include "codegen/boundary/Exports.h"
 
 #include "codegen/boundary/DLPackEntry.h"
+#include "codegen/boundary/EntryCode.h"
 #include "codegen/boundary/Passes.h"
-#include "codegen/boundary/Refusals.h"
+#include "codegen/boundary/SharedCode.h"
+#include "codegen/boundary/Signature.h"
 #include "codegen/cpu/choice/CPUTarget.h"
 #include "codegen/machine/CPUFeatures.h"
 #include "codegen/machine/Object.h"
@@ -18,6 +21,41 @@
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::boundary;
+
+/// They run where a call goes wrong: what counts is how fast they are compiled, and that nothing of them is inlined.
+static void markRare(llvm::Function &function) {
+  function.addFnAttr(cpu::kOnceAttribute);
+  function.addFnAttr(llvm::Attribute::Cold);
+  function.addFnAttr(llvm::Attribute::NoInline);
+}
+
+/// Links what the entries of `module` call where they check arrays and refuse. `processors`: what a processor has to
+/// have.
+static void addRefusals(llvm::Module &module, ArrayRef<KernelSignature> kernels, StringRef processors) {
+  if (kernels.empty())
+    return;
+  linkSharedCode(module, "Arrays");
+  linkSharedCode(module, "Refuse");
+  for (llvm::Function &function : module)
+    if (function.getName().starts_with(kRefuseName))
+      markRare(function);
+  for (const KernelSignature &kernel : kernels)
+    for (StringRef suffix : {kRefuseArraysSuffix, kRefuseValueSuffix})
+      if (llvm::Function *function = module.getFunction(kernel.symbol + suffix.str()))
+        markRare(*function);
+  if (llvm::GlobalVariable *global = module.getGlobalVariable(kProcessorsName)) {
+    llvm::IRBuilder<> builder(module.getContext());
+    llvm::GlobalVariable *text = builder.CreateGlobalString(processors, "resid.text", 0, &module);
+    global->replaceAllUsesWith(text);
+    global->eraseFromParent();
+  }
+}
+
+/// Whether `function` checks or refuses, and so runs before the processor was asked.
+static bool isRefusal(const llvm::Function &function) {
+  StringRef name = function.getName();
+  return isSharedCode(name) || name.ends_with(kRefuseArraysSuffix) || name.ends_with(kRefuseValueSuffix);
+}
 
 /// A private constant with these elements.
 static llvm::GlobalVariable *addTable(llvm::Module &module, llvm::ArrayType *type, ArrayRef<llvm::Constant *> values) {
