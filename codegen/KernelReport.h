@@ -65,9 +65,6 @@ public:
   void printText(raw_ostream &stream) const;
   void printJSON(raw_ostream &stream) const;
 
-  ArrayRef<ReportedFunction> getFunctions() const { return functions; }
-  ArrayRef<ReportedKernel> getKernels() const { return kernels; }
-
 private:
   /// What the fusion of add and norm refused, of a program after the passes from resid to resid.
   void collectChains(ModuleOp module);

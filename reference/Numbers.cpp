@@ -61,8 +61,6 @@ std::optional<FloatKind> getFloatKind(Type type) {
   return std::nullopt;
 }
 
-unsigned getStorageBytes(FloatKind kind) { return getFormat(kind).bits / 8; }
-
 double roundTo(FloatKind kind, double value) {
   switch (kind) {
   case FloatKind::F64:

@@ -17,9 +17,6 @@ enum class FloatKind { F16, BF16, F32, F64 };
 /// The kind of a scalar float type, or none for every other type.
 std::optional<FloatKind> getFloatKind(Type type);
 
-/// Bytes of one element in storage.
-unsigned getStorageBytes(FloatKind kind);
-
 /// What section "rounding points" calls the arithmetic type: f64 for f64, f32 for the others.
 inline FloatKind getArithmeticKind(FloatKind storage) {
   return storage == FloatKind::F64 ? FloatKind::F64 : FloatKind::F32;

@@ -17,7 +17,6 @@ public:
   /// Nothing where it takes what no kernel can be given.
   static std::optional<LoopNest> find(linalg::GenericOp op);
 
-  linalg::GenericOp getOp() const { return cast<linalg::GenericOp>(op); }
   /// The nest at the start of a function of the device, on its buffers.
   linalg::GenericOp rebuild(OpBuilder &builder, kernels::KernelBody &body) const;
 

@@ -109,8 +109,6 @@ Handle Driver::endCapture(Handle stream) const {
 
 void Driver::launchGraph(Handle graph, Handle stream) const { call("cuGraphLaunch", graph, stream); }
 
-bool Driver::hasEvents() const { return dlsym(library, "cuEventCreate") != nullptr; }
-
 Handle Driver::createEvent() const {
   Handle event = nullptr;
   call("cuEventCreate", &event, 0u);

@@ -33,8 +33,6 @@ struct Driver {
   void beginCapture(Handle stream) const;
   Handle endCapture(Handle stream) const;
   void launchGraph(Handle graph, Handle stream) const;
-  /// Whether there are events, which a driver that only takes the place of one may lack.
-  bool hasEvents() const;
   Handle createEvent() const;
   void record(Handle event, Handle stream) const;
   /// Milliseconds between two events, of which it waits for the second.
