@@ -8,13 +8,10 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/grad/Rules.h"
+#include "passes/grad/ScalarRules.h"
 
 using namespace mlir;
 using namespace mlir::resid;
-
-static Value widen(ImplicitLocOpBuilder &builder, Value value, Type type) {
-  return value.getType() == type ? value : arith::ExtFOp::create(builder, type, value);
-}
 
 /// The size of a loop, of which a factor may know more than another. Null where neither has it.
 static OpFoldResult getLoopSize(ImplicitLocOpBuilder &builder, ArrayRef<Factor> factors, unsigned loop) {
@@ -60,8 +57,8 @@ Value resid::createProductSum(ImplicitLocOpBuilder &builder, Factor a, Factor b,
   }
   auto body = [&](OpBuilder &nested, Location location, ValueRange elements) {
     ImplicitLocOpBuilder inner(location, nested);
-    Value value =
-        arith::MulFOp::create(inner, widen(inner, elements[0], arithmetic), widen(inner, elements[1], arithmetic));
+    Value value = arith::MulFOp::create(inner, convertElements(inner, elements[0], arithmetic),
+                                        convertElements(inner, elements[1], arithmetic));
     if (isSum)
       value = arith::AddFOp::create(inner, elements[2], value);
     linalg::YieldOp::create(inner, value);

@@ -20,10 +20,6 @@ static Value toIndex(ImplicitLocOpBuilder &b, OpFoldResult size) {
   return getValueOrCreateConstantIndexOp(b, b.getLoc(), size);
 }
 
-static Value widen(ImplicitLocOpBuilder &b, Value value, Type type) {
-  return value.getType() == type ? value : arith::ExtFOp::create(b, type, value);
-}
-
 Value resid::requirePlaces(ImplicitLocOpBuilder &b, Value past, OpFoldResult added, OpFoldResult places) {
   Value begin = arith::IndexCastOp::create(b, b.getIndexType(), past);
   Value zero = arith::ConstantIndexOp::create(b, 0);
@@ -94,7 +90,7 @@ Value AttentionLinalg::makeFilled(const Sizes &sizes, double value) {
 /// A product whose last loop is contracted.
 Value AttentionLinalg::contract(Value x, Value y, const Sizes &sizes, ArrayRef<AffineMap> maps) {
   return makeGeneric({x, y}, makeFilled(sizes, 0), maps, 1, [&](ValueRange arguments) -> Value {
-    Value product = arith::MulFOp::create(b, widen(b, arguments[0], type), widen(b, arguments[1], type));
+    Value product = arith::MulFOp::create(b, convert(arguments[0], type), convert(arguments[1], type));
     return arith::AddFOp::create(b, arguments[2], product);
   });
 }
@@ -225,7 +221,7 @@ Value AttentionLinalg::createScores() {
     if (op.getMask() && arguments[1].getType().isInteger(1))
       score = arith::SelectOp::create(b, arguments[1], score, number(-std::numeric_limits<double>::infinity()));
     else if (op.getMask())
-      score = arith::AddFOp::create(b, score, widen(b, arguments[1], type));
+      score = arith::AddFOp::create(b, score, convert(arguments[1], type));
     return hide(score);
   });
 }
@@ -266,7 +262,7 @@ Value AttentionLinalg::mapWithSink(ValueRange rows, function_ref<Value(ValueRang
   Value empty = tensor::EmptyOp::create(b, tensor::getMixedSizes(b, b.getLoc(), rows.front()), type);
   return makeGeneric(inputs, empty, maps, 0, [&](ValueRange arguments) {
     SmallVector<Value> numbers(arguments.take_front(inputs.size()));
-    numbers.back() = widen(b, numbers.back(), type);
+    numbers.back() = convert(numbers.back(), type);
     return apply(numbers);
   });
 }
