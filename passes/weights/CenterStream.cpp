@@ -20,11 +20,6 @@ namespace mlir::resid {
 using namespace mlir;
 using namespace mlir::resid;
 
-static LogicalResult refuse(LinearRefusal &refusal, Operation *op, const Twine &reason) {
-  refusal = {op, reason.str()};
-  return failure();
-}
-
 //===----------------------------------------------------------------------===//
 // What reads the stream
 //===----------------------------------------------------------------------===//
@@ -32,10 +27,10 @@ static LogicalResult refuse(LinearRefusal &refusal, Operation *op, const Twine &
 /// Whether the norm subtracts the mean of each row, which is what makes a centred stream as good as the raw one.
 static LogicalResult checkNorm(const NormParts &norm, Operation *op, LinearRefusal &refusal) {
   if (!getNormRule(norm.kind).onCenteredRows)
-    return refuse(refusal, op,
-                  "expected a layer norm to read the stream, but got one of kind " + stringifyNormKind(norm.kind));
+    return refusal.set(op,
+                       "expected a layer norm to read the stream, but got one of kind " + stringifyNormKind(norm.kind));
   if (norm.rank != 1)
-    return refuse(refusal, op, "expected a norm over 1 dimension, but got one over " + Twine(norm.rank));
+    return refusal.set(op, "expected a norm over 1 dimension, but got one over " + Twine(norm.rank));
   return success();
 }
 
@@ -44,23 +39,21 @@ static LogicalResult checkReader(OpOperand &reader, LinearRefusal &refusal) {
   Operation *op = reader.getOwner();
   std::optional<NormParts> norm = getNormParts(op);
   if (!norm || reader.getOperandNumber() != 0)
-    return refuse(refusal, op,
-                  "expected norms to be all that reads the stream beside its blocks, but got " +
-                      op->getName().getStringRef());
+    return refusal.set(op, "expected norms to be all that reads the stream beside its blocks, but got " +
+                               op->getName().getStringRef());
   if (!llvm::all_of(op->getResults().drop_front(), [](Value result) { return result.use_empty(); }))
-    return refuse(refusal, op, "expected a norm without statistics, but got the mean of the stream");
+    return refusal.set(op, "expected a norm without statistics, but got the mean of the stream");
   return checkNorm(*norm, op, refusal);
 }
 
 /// How the block reads the stream: through a layer norm before its branch, and in the residual add.
 static LogicalResult checkBlockReads(BlockOp block, LinearRefusal &refusal) {
   if (block.getStreams())
-    return refuse(refusal, block, "expected one residual stream, but got a block on several");
+    return refusal.set(block, "expected one residual stream, but got a block on several");
   std::optional<NormSite> norm = getNormSiteAt(block, NormPosition::BeforeBranch);
   if (!norm)
-    return refuse(refusal, block,
-                  "expected the branch to read the stream through a norm, as in pre, but got " +
-                      stringifyPlacement(block.getPlacement()));
+    return refusal.set(block, "expected the branch to read the stream through a norm, as in pre, but got " +
+                                  stringifyPlacement(block.getPlacement()));
   return checkNorm(norm->parts, block, refusal);
 }
 
@@ -119,17 +112,17 @@ static StoredWeight getStoredWeight(OpOperand *read, int64_t axis) {
 /// How the branch comes into the stream: a linear layer makes it, and rows are scaled as a whole.
 static LogicalResult planWriter(BlockOp block, Preparation &preparation, CenteringPlan &plan, LinearRefusal &refusal) {
   if (block.hasDropout())
-    return refuse(refusal, block,
-                  "expected no dropout between the branch and the stream, but got one; resid-inference removes it");
+    return refusal.set(
+        block, "expected no dropout between the branch and the stream, but got one; resid-inference removes it");
   if (Value gate = block.getGate(); gate && !scalesRows(gate)) {
     std::string type;
     llvm::raw_string_ostream(type) << gate.getType();
-    return refuse(refusal, block, "expected a gate of one number or one per row, but got " + type);
+    return refusal.set(block, "expected a gate of one number or one per row, but got " + type);
   }
   if (std::optional<NormSite> norm = getNormSiteAt(block, NormPosition::AfterBranch)) {
     if (isCentered(norm->parts))
       return success();
-    return refuse(refusal, block, "expected a linear layer to write to the stream, but got a norm after the branch");
+    return refusal.set(block, "expected a linear layer to write to the stream, but got a norm after the branch");
   }
   auto yield = cast<YieldOp>(block.getBranch().front().getTerminator());
   FailureOr<LinearLayer> layer = findWritingLayer(yield.getBranch(), refusal);
@@ -140,7 +133,7 @@ static LogicalResult planWriter(BlockOp block, Preparation &preparation, Centeri
     weights.push_back(getStoredWeight(bias, 0));
   for (const StoredWeight &weight : weights)
     if (std::optional<std::string> reason = preparation.refuse(weight.stored))
-      return refuse(refusal, layer->contraction, *reason);
+      return refusal.set(layer->contraction, *reason);
   llvm::append_range(plan.weights, weights);
   return success();
 }

@@ -68,14 +68,10 @@ private:
 } // namespace
 
 template <typename SumOp> LogicalResult LayerScaleFolder<SumOp>::find(LinearRefusal &refusal) {
-  auto refuse = [&](Operation *op, std::string reason) {
-    refusal = {op, std::move(reason)};
-    return failure();
-  };
   if (sum.getGate() && !getGateFactor(sum.getGate(), getStream(), 0, 1))
-    return refuse(sum, "expected a gate of one number, or of one per feature, but got one per row or element");
+    return refusal.set(sum, "expected a gate of one number, or of one per feature, but got one per row or element");
   if (hasNormAfterBranch(sum))
-    return refuse(sum, "expected a linear layer right before the gate, but got a norm");
+    return refusal.set(sum, "expected a linear layer right before the gate, but got a norm");
   FailureOr<LinearLayer> found = findWritingLayer(getBranchOutput(sum), refusal);
   if (failed(found))
     return failure();
@@ -84,7 +80,7 @@ template <typename SumOp> LogicalResult LayerScaleFolder<SumOp>::find(LinearRefu
   for (OpOperand *bias : layer.biases)
     weights.push_back(bias->get());
   if (std::optional<std::string> reason = preparation.refuse(weights))
-    return refuse(layer.contraction, *reason);
+    return refusal.set(layer.contraction, *reason);
   return success();
 }
 

@@ -128,17 +128,13 @@ void AffineFolder::foldBeta(LinearLayer &layer) {
 }
 
 LogicalResult AffineFolder::fold(LinearRefusal &refusal) {
-  auto refuse = [&](Operation *op, std::string reason) {
-    refusal = {op, std::move(reason)};
-    return failure();
-  };
   if (std::optional<std::string> reason = refuseNorm())
-    return refuse(norm.op, *reason);
+    return refusal.set(norm.op, *reason);
   if (failed(findReadingLayers(value, layers, refusal)))
     return failure();
   for (const LinearLayer &layer : layers)
     if (std::optional<std::string> reason = refuseLayer(layer))
-      return refuse(layer.contraction, *reason);
+      return refusal.set(layer.contraction, *reason);
   for (LinearLayer &layer : layers) {
     if (norm.parts.beta)
       foldBeta(layer);

@@ -11,6 +11,12 @@
 using namespace mlir;
 using namespace mlir::resid;
 
+LogicalResult LinearRefusal::set(Operation *place, const Twine &text) {
+  op = place;
+  reason = text.str();
+  return failure();
+}
+
 static std::string getName(Operation *op) { return op->getName().getStringRef().str(); }
 
 static bool hasOneReader(Value value) { return getReaders(value).size() == 1; }
@@ -268,11 +274,6 @@ static std::pair<OpOperand *, OpOperand *> getBiasedOperand(Operation *op) {
   return {nullptr, nullptr};
 }
 
-static LogicalResult refuse(LinearRefusal &refusal, Operation *op, const Twine &reason) {
-  refusal = {op, reason.str()};
-  return failure();
-}
-
 /// The contraction as a layer; its weight is the operand that runs along the last axis of the output.
 static FailureOr<LinearLayer> readWriter(Operation *op, LinearRefusal &refusal) {
   for (OpOperand &input : op->getOpOperands()) {
@@ -280,10 +281,9 @@ static FailureOr<LinearLayer> readWriter(Operation *op, LinearRefusal &refusal) 
     if (succeeded(layer) && layer->endsInFeatures)
       return layer;
   }
-  return refuse(
-      refusal, op,
-      "expected a linear layer whose rows share a weight and whose last axis is its output features, but got " +
-          getName(op));
+  return refusal.set(
+      op, "expected a linear layer whose rows share a weight and whose last axis is its output features, but got " +
+              getName(op));
 }
 
 FailureOr<LinearLayer> resid::findWritingLayer(Value value, LinearRefusal &refusal) {
@@ -292,10 +292,9 @@ FailureOr<LinearLayer> resid::findWritingLayer(Value value, LinearRefusal &refus
   for (;;) {
     Operation *op = step.getDefiningOp();
     if (!op)
-      return refuse(refusal, nullptr, "expected a linear layer that makes the value, but got an argument");
+      return refusal.set(nullptr, "expected a linear layer that makes the value, but got an argument");
     if (!hasOneReader(step))
-      return refuse(refusal, op,
-                    "expected one reader of " + getName(op) + ", but got " + Twine(getReaders(step).size()));
+      return refusal.set(op, "expected one reader of " + getName(op) + ", but got " + Twine(getReaders(step).size()));
     if (keepsFeatures(op)) {
       step = op->getOperand(0);
       if (biases.empty())
@@ -311,14 +310,14 @@ FailureOr<LinearLayer> resid::findWritingLayer(Value value, LinearRefusal &refus
   Operation *op = step.getDefiningOp();
   auto contraction = dyn_cast<linalg::LinalgOp>(op);
   if (!isa<LinearOp>(op) && (!contraction || !linalg::isaContractionOpInterface(contraction)))
-    return refuse(refusal, op, "expected a linear layer that makes the value, but got " + getName(op));
+    return refusal.set(op, "expected a linear layer that makes the value, but got " + getName(op));
   FailureOr<LinearLayer> layer = readWriter(op, refusal);
   if (failed(layer))
     return failure();
   layer->biases.append(biases);
   layer->result = result;
   if (!readInit(*layer))
-    return refuse(refusal, op,
-                  "expected a linear layer that accumulates onto zeros or a bias, but got other initial values");
+    return refusal.set(op,
+                       "expected a linear layer that accumulates onto zeros or a bias, but got other initial values");
   return layer;
 }

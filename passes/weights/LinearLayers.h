@@ -36,8 +36,10 @@ struct LinearLayer {
   bool endsInFeatures = false;
 };
 
-/// Where a search for linear layers ended, and why ("expected … but got …").
+/// Where a search for those who read or make a weight's matrix ended, and why ("expected … but got …").
 struct LinearRefusal {
+  LogicalResult set(Operation *op, const Twine &reason);
+
   Operation *op = nullptr;
   std::string reason;
 };
