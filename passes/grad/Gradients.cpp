@@ -1,18 +1,71 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Values and their gradients, and what the forward saves. Ops that cost next to nothing are no part of that: the
+// backward makes them again.
 
 #include "passes/grad/Gradients.h"
 
 #include "dialect/ResidDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "passes/grad/CostlessOps.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "passes/grad/Rules.h"
 
 using namespace mlir;
 using namespace mlir::resid;
+
+/// What an op reads, in its regions too, and does not make itself.
+static SetVector<Value> getReads(Operation *op) {
+  SetVector<Value> reads(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), reads);
+  return reads;
+}
+
+static bool isMadeOfNumbers(Operation *op) {
+  return isMemoryEffectFree(op) && llvm::all_of(getReads(op), [](Value read) {
+           return !isa<ShapedType>(read.getType()) || (read.getDefiningOp() && isMadeOfNumbers(read.getDefiningOp()));
+         });
+}
+
+/// Whether all results of the op are numbers.
+static bool givesNumbers(Operation *op) {
+  return isMemoryEffectFree(op) && llvm::none_of(op->getResultTypes(), [](Type type) { return isa<ShapedType>(type); });
+}
+
+/// An op that writes elements of an input at other places: a broadcast or a transpose.
+static bool isMove(linalg::GenericOp op) {
+  auto yielded = dyn_cast<BlockArgument>(op.getBody()->getTerminator()->getOperand(0));
+  return op.getNumResults() == 1 && llvm::hasSingleElement(*op.getBody()) && yielded &&
+         yielded.getArgNumber() < op.getNumDpsInputs() && op.getOutputs().front().getDefiningOp<tensor::EmptyOp>();
+}
+
+/// A slice of what the backward sees anyway. Of another tensor the slice is less to save than the whole.
+static bool isSliceOfArgument(tensor::ExtractSliceOp op) {
+  Value source = op.getSource();
+  while (auto slice = source.getDefiningOp<tensor::ExtractSliceOp>())
+    source = slice.getSource();
+  auto argument = dyn_cast<BlockArgument>(source);
+  return argument && isa<FunctionOpInterface>(argument.getOwner()->getParentOp());
+}
+
+static bool hasElementsOfAnother(Operation *op) {
+  if (isa<arith::ExtFOp, tensor::EmptyOp, tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+    return true;
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return isSliceOfArgument(slice);
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  return generic && isMove(generic);
+}
+
+/// Constants, numbers made of numbers, such as the step of a dropout, and tensors made of both; and what has the
+/// elements of another tensor, at other places or in a wider type.
+static bool isCostless(Operation *op) { return givesNumbers(op) || isMadeOfNumbers(op) || hasElementsOfAnother(op); }
 
 #include "passes/grad/GradientInterface.cpp.inc"
 
