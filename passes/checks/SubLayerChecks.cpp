@@ -1,17 +1,94 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Checks of sub-layers, whose residual stream is followed upwards, through blocks and flat ops alike.
 
 #include "dialect/Placement.h"
+#include "dialect/ResidDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "passes/checks/StreamChecks.h"
 #include "passes/stream/Ancestry.h"
 #include "passes/stream/BranchSlice.h"
 #include "passes/stream/NormParts.h"
-#include "passes/stream/StreamAbove.h"
 #include "passes/stream/Sums.h"
 
 using namespace mlir;
 using namespace mlir::resid;
+
+/// The value before conversions of its element type and casts of its type.
+static Value skipCasts(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<arith::ExtFOp, arith::TruncFOp, tensor::CastOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// Whether `value` is made by something of a stream.
+static bool isOnStream(Value value) {
+  Operation *op = skipCasts(value).getDefiningOp();
+  return op && (isa<AddOp, BlockOp, ReadOp, WriteOp, scf::ForOp>(op) || getNormParts(op));
+}
+
+/// What a loop carries: the value it starts with, if its iterations change it.
+static Value getInit(BlockArgument argument, unsigned &subLayers) {
+  auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+  OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr;
+  if (!init)
+    return Value();
+  subLayers += loop.getTiedLoopYieldedValue(argument)->get() != argument;
+  return init->get();
+}
+
+/// The value before `value` on its stream; null where the stream begins.
+static Value getAbove(Value value, unsigned &subLayers) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return getInit(cast<BlockArgument>(value), subLayers);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return getInit(loop.getTiedLoopRegionIterArg(cast<OpResult>(value)), subLayers);
+  if (std::optional<NormParts> norm = getNormParts(op))
+    return op->getResult(0) == value ? norm->x : Value();
+  if (auto dropout = dyn_cast<DropoutOp>(op))
+    return dropout.getX();
+  if (auto read = dyn_cast<ReadOp>(op))
+    return read.getX();
+  subLayers += isa<BlockOp, AddOp, WriteOp>(op);
+  if (auto block = dyn_cast<BlockOp>(op))
+    return block.getX();
+  if (auto write = dyn_cast<WriteOp>(op))
+    return write.getX();
+  auto add = dyn_cast<AddOp>(op);
+  if (!add)
+    return Value();
+  bool isOther = commutes(add) && !isOnStream(add.getX()) && isOnStream(add.getF());
+  return isOther ? add.getF() : add.getX();
+}
+
+/// The values of the stream that `value` is on, up to where it begins, `value` first: sums, what norms and dropout make
+/// of them, what loops carry.
+static SmallVector<Value> findStreamAbove(Value value) {
+  SmallVector<Value> values;
+  unsigned subLayers = 0;
+  while (value) {
+    value = skipCasts(value);
+    values.push_back(value);
+    value = getAbove(value, subLayers);
+  }
+  return values;
+}
+
+/// Whether a residual add made the stream that `value` is on, in an earlier iteration of a loop perhaps.
+static bool comesOutOfSubLayer(Value value) {
+  unsigned subLayers = 0;
+  while (value && subLayers == 0)
+    value = getAbove(skipCasts(value), subLayers);
+  return subLayers > 0;
+}
 
 namespace {
 /// A residual add, flat or in a block, as its checks see it.

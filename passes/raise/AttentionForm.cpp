@@ -5,7 +5,6 @@
 #include "dialect/ResidDialect.h"
 
 #include "passes/raise/AttentionMask.h"
-#include "passes/raise/CausalMask.h"
 #include "passes/raise/Products.h"
 #include <cmath>
 #include <limits>
