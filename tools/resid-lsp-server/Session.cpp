@@ -1,20 +1,85 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// See Session.h. The pages of ops have the text of their definitions.
 
 #include "tools/resid-lsp-server/Session.h"
 
 #include "tools/common/Files.h"
 #include "tools/resid-lsp-server/DocumentCheck.h"
-#include "tools/resid-lsp-server/OpPages.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/LSP/Protocol.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Regex.h"
 #include "llvm/Support/SourceMgr.h"
+#include <string>
+#include <tuple>
 
 using namespace llvm;
 using namespace mlir::resid::editor;
+
+namespace {
+
+struct OpPage {
+  /// With the dialect's name.
+  std::string name;
+  std::string summary;
+  /// In Markdown: syntax, formula, operands and results, constraints, example.
+  std::string text;
+  /// The first use of the op in the example, from its name on.
+  std::string use;
+};
+
+} // namespace
+
+static constexpr struct {
+  const char *name, *text;
+} pages[] = {
+#include "OpPages.inc"
+};
+
+/// The first use of an op in the example of its page, from the op's name on: the rest of its line, and the lines that
+/// belong to it.
+static std::string findUse(StringRef name, StringRef text) {
+  size_t begin = text.find((name + " ").str(), text.find("```mlir\n", text.find("**Example.**")));
+  if (begin == StringRef::npos)
+    return name.str();
+  StringRef before = text.take_front(begin), line = before.substr(before.rfind('\n') + 1);
+  StringRef indentation = line.take_front(line.size() - line.ltrim().size());
+  auto [use, rest] = text.substr(begin).split('\n');
+  std::string all = use.str();
+  while (rest.consume_front(indentation) && StringRef(" ^}").contains(rest.front())) {
+    std::tie(use, rest) = rest.split('\n');
+    all += "\n" + use.str();
+  }
+  return all;
+}
+
+/// Leaves out what does not help whoever writes a program: how results round and what gradients are is in the
+/// reference.
+static OpPage readPage(StringRef name, StringRef page) {
+  auto [summary, body] = page.split("\n_").second.split("_\n");
+  OpPage result;
+  result.name = ("resid." + name).str();
+  result.summary = summary.str();
+  result.text = "### `" + result.name + "`\n\n_" + result.summary + "_\n";
+  SmallVector<StringRef> paragraphs;
+  body.split("\nTraits:").first.split("\n#### ").first.trim('\n').split(paragraphs, "\n\n");
+  for (StringRef paragraph : paragraphs)
+    if (!paragraph.starts_with("**Gradient.**") && !paragraph.starts_with("**Rounding.**"))
+      result.text += "\n" + paragraph.str() + "\n";
+  result.use = findUse(result.name, result.text);
+  return result;
+}
+
+/// All ops, in the order of the reference.
+static ArrayRef<OpPage> getOpPages() {
+  static const auto read = map_to_vector(pages, [](const auto &page) { return readPage(page.name, page.text); });
+  return read;
+}
 
 /// A member of a member, and so on; null where there is none.
 static const json::Object *find(const json::Object *object, ArrayRef<StringRef> keys) {

@@ -1,23 +1,161 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// resid-reduce: makes a program smaller as long as a test finds it interesting. The pass of upstream's
-// mlir-reduce is not used: it takes out only what has no uses, and fails on some programs.
+// resid-reduce: makes a program smaller as long as a test finds it interesting. The pass of upstream's mlir-reduce is
+// not used: it takes out only what has no uses, and fails on some programs. Nor is its Tester, which ends the process
+// as by an internal error where the test cannot be run; it is the user's, so that is a message here.
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "tools/common/Diagnostics.h"
+#include "tools/common/FatalSignal.h"
 #include "tools/common/Files.h"
 #include "tools/common/InternalError.h"
 #include "tools/common/Parse.h"
 #include "tools/common/StandaloneRegistration.h"
 #include "tools/driver/Tools.h"
+#include "tools/flags/CommandLine.h"
 #include "tools/flags/Tool.h"
-#include "tools/resid-reduce/InterestTest.h"
-#include "tools/resid-reduce/Options.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include <string>
+#include <vector>
 
 using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::tools;
+using namespace mlir::resid::tools::resid_reduce;
+
+namespace {
+
+class InterestTest {
+public:
+  /// `program` is looked for as a shell does; an error says why it cannot be run.
+  static llvm::Expected<InterestTest> find(llvm::StringRef program, llvm::ArrayRef<std::string> arguments);
+
+  /// Whether the program ends with another exit code than 0, or by a signal, for a file with the text of `module`,
+  /// which is its last argument. False from the first failure on, so that a reduction comes to its end.
+  bool isInteresting(ModuleOp module);
+
+  /// Why the program could not be run, or its file not be written, at some time; success where neither happened.
+  llvm::Error takeFailure();
+
+private:
+  InterestTest(llvm::StringRef name, std::string program, llvm::ArrayRef<std::string> arguments)
+      : name(name), program(std::move(program)), arguments(arguments.begin(), arguments.end()) {}
+
+  llvm::Expected<int> run(ModuleOp module) const;
+
+  std::string name, program;
+  std::vector<std::string> arguments;
+  std::string failure;
+};
+
+} // namespace
+
+static llvm::Error cannotRun(StringRef name, const llvm::Twine &reason) {
+  return llvm::createStringError("cannot run '" + name + "': " + reason);
+}
+
+static llvm::Error cannotWrite(StringRef path, std::error_code code) {
+  return llvm::createStringError(code, "cannot write '" + path + "': " + code.message());
+}
+
+llvm::Expected<InterestTest> InterestTest::find(StringRef name, ArrayRef<std::string> arguments) {
+  llvm::ErrorOr<std::string> program = llvm::sys::findProgramByName(name);
+  if (!program || !llvm::sys::fs::exists(*program))
+    return cannotRun(name, "no such program");
+  if (llvm::sys::fs::is_directory(*program))
+    return cannotRun(name, "is a directory");
+  if (!llvm::sys::fs::can_execute(*program))
+    return cannotRun(name, "not executable; 'chmod +x' makes it so");
+  return InterestTest(name, std::move(*program), arguments);
+}
+
+/// The exit code; below zero after a signal.
+llvm::Expected<int> InterestTest::run(ModuleOp module) const {
+  SmallString<128> path;
+  int descriptor;
+  if (std::error_code code = llvm::sys::fs::createTemporaryFile("resid-reduce", "mlir", descriptor, path)) {
+    llvm::sys::path::system_temp_directory(/*ErasedOnReboot=*/true, path);
+    return cannotWrite(path, code);
+  }
+  llvm::ToolOutputFile file(path, descriptor); // removed on the way out, and by a signal
+  file.os() << module << "\n";
+  file.os().close();
+  if (std::error_code code = file.os().error()) {
+    file.os().clear_error();
+    return cannotWrite(path, code);
+  }
+  SmallVector<StringRef> command = {program};
+  command.append(arguments.begin(), arguments.end());
+  command.push_back(path);
+  std::string reason;
+  int code = llvm::sys::ExecuteAndWait(program, command, /*Env=*/std::nullopt, /*Redirects=*/{}, /*SecondsToWait=*/0,
+                                       /*MemoryLimit=*/0, &reason);
+  // The file was taken away from the test, whose answer is about no program then.
+  if (awaitFatalSignal())
+    return llvm::createStringError("interrupted");
+  // A shell that does not find a command ends with this code too.
+  if (code == -1)
+    return cannotRun(name, "it, or a command in it, was not found or is not executable (" + reason +
+                               "); a script needs a first line such as '#!/bin/sh'");
+  return code;
+}
+
+bool InterestTest::isInteresting(ModuleOp module) {
+  if (!failure.empty())
+    return false;
+  llvm::Expected<int> code = run(module);
+  if (!code)
+    failure = llvm::toString(code.takeError());
+  return failure.empty() && *code != 0;
+}
+
+llvm::Error InterestTest::takeFailure() {
+  return failure.empty() ? llvm::Error::success() : llvm::createStringError(std::exchange(failure, {}));
+}
+
+namespace {
+struct ReduceOptions {
+  std::string input, output = "-", test, passes;
+  std::vector<std::string> testArguments;
+  /// Where `input` stands on the command line.
+  unsigned inputIndex = 0;
+  bool help = false, version = false;
+};
+} // namespace
+
+/// Parses the command line without the program's name. An error is a message for exit code 2.
+static llvm::Expected<ReduceOptions> parseReduceOptions(llvm::ArrayRef<const char *> arguments) {
+  llvm::Expected<CommandLine> line = CommandLine::parse(tool, arguments);
+  if (!line)
+    return line.takeError();
+  ReduceOptions options;
+  options.help = line->has(OPT_help);
+  options.version = line->has(OPT_version);
+  if (line->has(OPT_output))
+    options.output = line->getValue(OPT_output).str();
+  options.test = line->getValue(OPT_test).str();
+  options.testArguments = line->getValues(OPT_test_arg);
+  options.passes = line->getValue(OPT_passes).str();
+  llvm::Expected<std::optional<CommandLine::Input>> input = line->getInput(OPT_INPUT);
+  if (!input)
+    return input.takeError();
+  if (options.help || options.version)
+    return options;
+  if (!*input)
+    return makeUsageError("expected an input file, but got none; resid-reduce --help shows examples");
+  if (options.test.empty())
+    return makeUsageError("expected --test=PROGRAM, but got none");
+  options.input = (*input)->path;
+  options.inputIndex = (*input)->index;
+  if (llvm::Error error = checkOutputs(options.input, {options.output}))
+    return makeUsageError(llvm::toString(std::move(error)));
+  return options;
+}
 
 static int report(int code, const llvm::Twine &message) {
   llvm::errs() << "resid-reduce: error: " << message << "\n";

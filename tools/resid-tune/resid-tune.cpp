@@ -1,7 +1,8 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // resid-tune: measures how a program is best run on this machine, and writes that as a schedule file. Owns the order of
-// the steps and what is said about them; cases, variants and the search have files of their own.
+// the steps and what is said about them, which is also the comments of the schedule file; cases, variants and the
+// search have files of their own.
 
 #include "codegen/Pipelines.h"
 #include "codegen/cpu/choice/ScheduleFile.h"
@@ -14,7 +15,7 @@
 #include "tools/resid-run/CallContext.h"
 #include "tools/resid-run/CompiledFunction.h"
 #include "tools/resid-run/DescribeMachine.h"
-#include "tools/resid-tune/Report.h"
+#include "tools/resid-tune/Search.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
@@ -25,8 +26,76 @@ using namespace mlir::resid;
 using namespace mlir::resid::tune;
 using llvm::Error;
 using llvm::Expected;
+using llvm::formatv;
 using run::makeError;
 using run::runningHint;
+
+/// One line that is overwritten, where somebody looks on; elsewhere nothing.
+static void showProgress(const Progress &progress) {
+  if (!llvm::errs().is_displayed())
+    return;
+  llvm::errs() << formatv("\r\x1b[Kresid-tune: {0} of {1} variants, {2:f0} s: {3}", progress.tried, progress.total,
+                          progress.seconds, progress.setting);
+  llvm::errs().flush();
+}
+
+static void endProgress() {
+  if (llvm::errs().is_displayed())
+    llvm::errs() << "\r\x1b[K";
+}
+
+static std::string printRatio(const Ratio &ratio) {
+  return formatv("{0:f3} ({1:f3} to {2:f3})", ratio.median, ratio.low, ratio.high);
+}
+
+static std::string printMicroseconds(double seconds) {
+  return seconds < 1e-6 ? formatv("{0:f4}", seconds * 1e6) : formatv("{0:f2}", seconds * 1e6);
+}
+
+/// What the difference between two times is worth.
+static llvm::StringRef judge(const Ratio &ratio) {
+  return ratio.isFaster() ? "" : ratio.isSlower() ? ", slower" : ", noise";
+}
+
+static std::string describeCalls(const Options &options) {
+  std::string threads = options.threads == 1 ? "1 thread"
+                        : options.threads    ? std::to_string(options.threads) + " threads"
+                                             : "all processors";
+  return "measured with " + threads +
+         (options.readers ? ", and a reader of the results" : ", and no reader of the results") +
+         (options.mode == ProgramMode::Inference ? ", for inference" : "");
+}
+
+/// Of the defaults alone, where they are the best.
+static std::string describeCase(const SearchResult &result, size_t i) {
+  const Comparison &comparison = result.comparison;
+  std::string before = printMicroseconds(comparison.getSeconds(i, false));
+  if (result.schedule.settings.empty())
+    return "  " + result.caseNames[i] + ": " + before + " us";
+  Ratio ratio = comparison.getRatio(i);
+  bool isSameCode = ratio.low == 1 && ratio.high == 1;
+  return "  " + result.caseNames[i] + ": " + (isSameCode ? "the same code" : printRatio(ratio) + judge(ratio).str()) +
+         ", " + before + (isSameCode ? "" : " -> " + printMicroseconds(comparison.getSeconds(i, true))) + " us";
+}
+
+/// What was measured how, what was tried and found, and what it is worth in each case.
+static std::vector<std::string> describe(const SearchResult &result, const Options &options) {
+  std::vector<std::string> lines = {describeCalls(options)};
+  lines.push_back(formatv("{0} of {1} variants tried, {2} of them the same code; all gave the same bits", result.tried,
+                          result.total, result.same));
+  if (result.isInterrupted)
+    lines.push_back("the search was interrupted");
+  else if (result.tried < result.total)
+    lines.push_back("the time was over before all were tried; --seconds gives more");
+  if (!result.noise.empty())
+    lines.push_back("noise: " + result.noise + " was not faster when it was measured again");
+  lines.push_back(result.schedule.settings.empty()
+                      ? "the defaults are the best that was found; the time of a call:"
+                      : "times as fast as the defaults: " + printRatio(result.comparison.getRatio()));
+  for (size_t i = 0; i != result.caseNames.size(); ++i)
+    lines.push_back(describeCase(result, i));
+  return lines;
+}
 
 static bool isFile(StringRef output) { return output != "-" && !output.starts_with("/dev/"); }
 
