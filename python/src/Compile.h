@@ -19,7 +19,7 @@ struct Outcome {
   std::string messages;
   /// What it would write, by the paths in the flags. An object comes as a shared library.
   std::map<std::string, std::string> files;
-  /// Of code: its functions (Describe.h), and the report as text.
+  /// Of code: its functions (describeFunctions in Compile.cpp), and the report as text.
   std::string functions, report;
 };
 
