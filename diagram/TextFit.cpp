@@ -22,7 +22,7 @@ static constexpr uint16_t advances[] = {318,  401, 460, 838, 637, 951, 780, 275,
 static constexpr unsigned monospaceAdvance = 603, otherAdvance = 1000;
 
 namespace {
-/// As the style sheet has it (SVG.cpp); the size is in tenths of a pixel.
+/// As the style sheet has it (Diagram.cpp); the size is in tenths of a pixel.
 struct Font {
   bool isMonospace;
   unsigned size;
