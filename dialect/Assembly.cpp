@@ -183,9 +183,7 @@ ParseResult resid::parseNameOf(OpAsmParser &parser, StringRef what, const KnownN
   message << ", but got ";
   if (name.empty())
     return message << "none";
-  message << "'" << name << "'";
-  StringRef nearest = findNearest(name, known);
-  return nearest.empty() ? message : message << "; did you mean '" << nearest << "'?";
+  return message << "'" << name << "'" << suggestNearest(name, known);
 }
 
 /// What the ops and the classes of PyTorch and JAX are called.

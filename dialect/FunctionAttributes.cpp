@@ -90,9 +90,8 @@ LogicalResult ResidDialect::verifyRegionArgAttribute(Operation *function, unsign
   InFlightDiagnostic message = emitError(location);
   StringRef names[] = {kArgumentNameAttribute, kStridedAttribute, kWeightAttribute};
   message << "expected " << listNames({names, {}, {}}) << " on argument " << index << ", but got '" << name
-          << "', which resid does not know";
-  StringRef nearest = findNearest(name, {names, {}, {}});
-  return nearest.empty() ? message : message << "; did you mean '" << nearest << "'?";
+          << "', which resid does not know" << suggestNearest(name, {names, {}, {}});
+  return message;
 }
 
 LogicalResult ResidDialect::verifyRegionResultAttribute(Operation *function, unsigned, unsigned index,

@@ -52,6 +52,11 @@ StringRef resid::findNearest(StringRef written, const KnownNames &known) {
   return nearest;
 }
 
+std::string resid::suggestNearest(StringRef written, const KnownNames &known) {
+  StringRef nearest = findNearest(written, known);
+  return nearest.empty() ? "" : ("; did you mean '" + known.prefix + nearest + "'?").str();
+}
+
 std::string resid::listNames(const KnownNames &known) {
   std::string list;
   for (auto [index, name] : llvm::enumerate(known.names))
@@ -61,14 +66,12 @@ std::string resid::listNames(const KnownNames &known) {
 
 void resid::describeNames(InFlightDiagnostic &message, StringRef written, const KnownNames &known, StringRef what,
                           StringRef nothing) {
-  StringRef nearest = findNearest(written, known);
+  std::string nearest = suggestNearest(written, known);
   if (known.names.empty())
     message << nothing;
   else if (nearest.empty())
     message << listNames(known);
   else
     message << what;
-  message << ", but got '" << known.prefix << written << "'";
-  if (!nearest.empty())
-    message << "; did you mean '" << known.prefix << nearest << "'?";
+  message << ", but got '" << known.prefix << written << "'" << nearest;
 }

@@ -26,6 +26,9 @@ struct KnownNames {
 /// with it. Empty where there is none.
 StringRef findNearest(StringRef written, const KnownNames &known);
 
+/// `; did you mean 'nearest'?` where one is near, else nothing.
+std::string suggestNearest(StringRef written, const KnownNames &known);
+
 /// `'a', 'b' or 'c'`
 std::string listNames(const KnownNames &known);
 

@@ -106,10 +106,8 @@ static SmallVector<StringRef> getKnownCPUs(const Target &backEnd, const Triple &
 static Error unknownCPU(StringRef mcpu, const Target &backEnd, const Triple &triple) {
   StringRef examples = triple.isX86() ? "x86-64-v2, x86-64-v3, x86-64-v4, skylake-avx512, znver4"
                                       : "generic, cortex-a72, neoverse-n1, neoverse-v2, apple-m1";
-  StringRef nearest = findNearest(mcpu, {getKnownCPUs(backEnd, triple), {}, {}});
   return createStringError("expected a CPU of " + triple.getArchName() + " such as native, " + examples +
-                           ", but got '" + mcpu + "'" +
-                           (nearest.empty() ? "" : "; did you mean '" + nearest.str() + "'?"));
+                           ", but got '" + mcpu + "'" + suggestNearest(mcpu, {getKnownCPUs(backEnd, triple), {}, {}}));
 }
 
 /// The triple of that name, or of this machine, and LLVM's back end for it.

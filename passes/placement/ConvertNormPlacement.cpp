@@ -89,9 +89,8 @@ struct ConvertNormPlacement : resid::impl::ConvertNormPlacementBase<ConvertNormP
 
   std::string describeWrongTarget() const {
     ArrayRef<StringRef> names = getPlacementNames();
-    StringRef nearest = findNearest(to, {names, {}, {}});
     return "expected to=" + llvm::join(names.drop_back(), ", ") + " or " + names.back().str() + ", but got '" + to +
-           "'" + (nearest.empty() ? "" : "; did you mean '" + nearest.str() + "'?");
+           "'" + suggestNearest(to, {names, {}, {}});
   }
 
   /// The conversion of `stack`; null if it has the target's placement already.

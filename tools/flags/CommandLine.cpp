@@ -21,11 +21,6 @@ Error mlir::resid::tools::makeUnavailableError(const Twine &message) {
   return createStringError(std::make_error_code(std::errc::not_supported), message);
 }
 
-static std::string suggestNearest(StringRef text, ArrayRef<StringRef> names) {
-  StringRef nearest = findNearest(text, {names, {}, {}});
-  return nearest.empty() ? "" : ("; did you mean '" + nearest + "'?").str();
-}
-
 namespace {
 
 /// The checks of one command line.
@@ -121,7 +116,7 @@ Error Checker::checkValue(const Arg &argument, ArrayRef<UnavailableValue> unavai
   std::string all =
       values.size() == 1 ? texts.front() : join(ArrayRef(values).drop_back(), ", ") + " or " + texts.back();
   return makeUsageError("expected " + nameOf(flag) + "=" + all + ", but got '" + value + "'" +
-                        suggestNearest(value, values));
+                        suggestNearest(value, {values, {}, {}}));
 }
 
 Error Checker::checkOnce(const Arg &argument) const {

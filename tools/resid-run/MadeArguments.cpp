@@ -55,10 +55,9 @@ Error OpenSizes::checkNames() const {
     if (size.name.empty() || llvm::is_contained(names, size.name))
       continue;
     KnownNames known{names, {}, {}};
-    StringRef nearest = findNearest(size.name, known);
     return makeError(tools::ExitUsage, "--size: expected an open size of '" + signature.symbol + "', " +
                                            listNames(known) + ", but got '" + size.name + "'" +
-                                           (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+                                           suggestNearest(size.name, known));
   }
   return Error::success();
 }

@@ -64,10 +64,9 @@ static Expected<SmallVector<func::FuncOp>> findFunctions(ModuleOp program, Strin
   }
   if (!found.empty())
     return found;
-  StringRef nearest = findNearest(entry, {known, {}, {}});
   return makeError(tools::ExitUsage, "expected a public function" + (entry.empty() ? "" : " but got --entry=" + entry) +
                                          "; the program has " + (names.empty() ? "none" : names) +
-                                         (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+                                         suggestNearest(entry, {known, {}, {}}));
 }
 
 /// Such as `x: ?x768, gamma: 768`.

@@ -33,8 +33,7 @@ static std::string describeFunctions(ModuleOp program, StringRef written) {
     if (!function.isExternal())
       names.push_back(function.getName());
   std::string text = names.empty() ? "; the program has none" : "; the program has '" + llvm::join(names, "', '") + "'";
-  StringRef nearest = findNearest(written, {names, {}, {}});
-  return nearest.empty() ? text : text + "; did you mean '" + nearest.str() + "'?";
+  return text + suggestNearest(written, {names, {}, {}});
 }
 
 /// The pass refuses other arguments too. There they are mistakes of its caller, and here they are one of the flag.

@@ -53,11 +53,6 @@ static std::string listNames(ArrayRef<StringRef> names) {
   return join(names.drop_back(), ", ") + " or " + names.back().str();
 }
 
-static std::string suggest(StringRef text, ArrayRef<StringRef> names) {
-  StringRef nearest = findNearest(text, {names, {}, {}});
-  return nearest.empty() ? "" : ("; did you mean '" + nearest + "'?").str();
-}
-
 static const Threshold *findThreshold(StringRef name) {
   ArrayRef<Threshold> thresholds = getThresholds();
   const Threshold *found = find_if(thresholds, [name](const Threshold &one) { return one.key == name; });
@@ -84,14 +79,14 @@ static Error setKey(Schedule &schedule, StringRef name, StringRef value) {
     SmallVector<StringRef> names = map_to_vector(kKeys, [](const Key &each) { return each.name; });
     append_range(names, map_range(getThresholds(), [](const Threshold &each) { return each.key; }));
     // There are many keys. So the list does not stand between what was written and what was meant.
-    std::string nearest = suggest(name, names);
+    std::string nearest = suggestNearest(name, {names, {}, {}});
     return createStringError("expected a key of the schedule, but got '" + name + "'" +
                              (nearest.empty() ? "; the keys are " + join(names, ", ") : nearest));
   }
   const StringRef *place = find(key->values, value);
   if (place == key->values.end())
     return createStringError("expected " + name + "=" + listNames(key->values) + ", but got '" + value + "'" +
-                             suggest(value, key->values));
+                             suggestNearest(value, {key->values, {}, {}}));
   key->set(schedule, place - key->values.begin());
   return Error::success();
 }
