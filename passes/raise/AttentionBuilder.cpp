@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-using Sizes = SmallVector<OpFoldResult, 4>;
+using Sizes = SmallVector<OpFoldResult>;
 
 namespace {
 /// What a dimension of an operand is of [batch, heads, rows, features]. `Both` is batch and heads in one.
