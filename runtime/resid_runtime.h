@@ -42,7 +42,8 @@ RESID_API int32_t resid_thread_pool_size(const resid_thread_pool *pool);
 RESID_API void resid_parallel_for(void *pool, int64_t n, void (*fn)(void *arg, int64_t i), void *arg);
 
 /* A resid_ctx.alloc and resid_ctx.free on the C library's memory; `user` is ignored. resid_alloc answers NULL if memory
- * is short or `alignment` is not a power of two. For 0 bytes it answers a pointer that resid_free takes. */
+ * is short or `alignment` is not a power of two. For 0 bytes it answers a pointer that resid_free takes. For 4 MiB and more
+ * it asks Linux for large pages. */
 RESID_API void *resid_alloc(void *user, size_t bytes, size_t alignment);
 RESID_API void resid_free(void *user, void *ptr);
 

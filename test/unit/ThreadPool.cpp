@@ -6,6 +6,7 @@
 #include "runtime/resid_runtime.h"
 
 #include "gtest/gtest.h"
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -325,6 +326,18 @@ TEST(Memory, AlignsAndTakesZeroBytes) {
   EXPECT_NE(nothing, nullptr);
   resid_free(nullptr, nothing);
   resid_free(nullptr, nullptr);
+}
+
+TEST(Memory, OfLargePagesIsMemoryToo) {
+  constexpr size_t kBytes = (5 << 20) + 1;
+  for (size_t alignment = 64; alignment <= 4 << 20; alignment *= 256) {
+    auto *memory = static_cast<char *>(resid_alloc(nullptr, kBytes, alignment));
+    ASSERT_NE(memory, nullptr);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % std::max<size_t>(alignment, 2 << 20), 0u);
+    memset(memory, 1, kBytes);
+    EXPECT_EQ(memory[kBytes - 1], 1);
+    resid_free(nullptr, memory);
+  }
 }
 
 TEST(Memory, AnswersNullForWhatCannotBe) {
