@@ -6,7 +6,7 @@ import ctypes
 
 from . import cases
 
-MOST_ARGUMENTS = 32
+MOST_ARGUMENTS = 48
 LARGE_PAGE = 2 << 20
 # Between the starts of two arrays beside whole large pages: arrays at equal offsets share the sets of every cache.
 STAGGER = 169 * 64

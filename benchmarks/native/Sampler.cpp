@@ -14,7 +14,7 @@
 
 namespace {
 
-constexpr int kMostArguments = 32;
+constexpr int kMostArguments = 48;
 
 /// One call: a function that takes `count` pointers or 64-bit integers and answers a status.
 struct Call {
