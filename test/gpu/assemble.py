@@ -68,19 +68,17 @@ def count_as_run(text, outcome, ptxas, nvdisasm, row_threads, cubin):
 def run(outcome, residc, ptxas, nvdisasm, folder):
     name = f"{outcome.norm}-{outcome.element}-{outcome.element}-{outcome.element}-{outcome.width}"
     ptx, cubin = folder / f"{name}-{outcome.chip}.ptx", folder / f"{name}-{outcome.chip}.cubin"
-    command = [residc, folder / f"{name}.mlir", "--target=cuda", f"--chip={outcome.chip}", "-o", ptx, "--report"]
-    report = subprocess.run(command, check=True, capture_output=True, text=True)
-    found = re.search(r"(\d+) threads per row, (\d+) rows? per block", report.stdout + report.stderr)
-    row_threads, block_rows = int(found[1]), int(found[2])
     try:
-        kernels = tools.assemble(ptxas, ptx, outcome.chip, cubin)
+        kernels, report = tools.compile_and_assemble(residc, folder / f"{name}.mlir", outcome.chip, ptxas, ptx, "--report")
     except RuntimeError as error:
         outcome.mistakes.append(str(error))
         return outcome
+    found = re.search(r"(\d+) threads per row, (\d+) rows? per block", report)
+    row_threads, block_rows = int(found[1]), int(found[2])
     kept = next(kernel for kernel in kernels if "__registers_" in kernel.name)
     outcome.registers, outcome.rows = kept.registers, count_rows(kept.registers, row_threads, block_rows)
-    if kept.spilled or kept.stack:
-        outcome.mistakes.append(f"{kept.name} spills {kept.spilled} bytes and has {kept.stack} bytes of stack")
+    if kept.has_memory():
+        outcome.mistakes.append(kept.describe())
     if kept.registers > MOST:
         outcome.mistakes.append(f"{kept.name} has {kept.registers} registers, expected at most {MOST}")
     if nvdisasm:

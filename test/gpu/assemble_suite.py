@@ -9,7 +9,6 @@ import concurrent.futures
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -19,28 +18,18 @@ import ptxas as tools
 CHIPS = ["sm_80", "sm_90", "sm_100"]
 
 
-def describe(kernel):
-    return f"{kernel.name} spills {kernel.spilled} bytes and has {kernel.stack} bytes of stack, with {kernel.registers} registers"
-
-
 def take(program, chip, residc, assembler, folder, number):
     """(mistakes, kernels) of one program for one chip."""
     name, file = program
-    ptx, cubin = folder / f"{number}.ptx", folder / f"{number}.cubin"
-    done = subprocess.run([residc, file, "--target=cuda", f"--chip={chip}", "-o", ptx], capture_output=True, text=True, cwd=folder)
-    if done.returncode:
-        return [f"{name} {chip}: residc ended with exit code {done.returncode}: {done.stderr.strip()}"], []
+    ptx = folder / f"{number}.ptx"
     try:
-        kernels = tools.assemble(assembler, ptx, chip, cubin)
+        kernels, _ = tools.compile_and_assemble(residc, file, chip, assembler, ptx)
     except RuntimeError as error:
         return [f"{name} {chip}: {error}"], []
     finally:
-        ptx.unlink()
-        cubin.unlink(missing_ok=True)
-    mistakes = [f"{name} {chip}: {describe(kernel)}" for kernel in kernels if kernel.spilled or kernel.stack]
-    if not kernels:
-        mistakes.append(f"{name} {chip}: expected kernels, but ptxas names none")
-    return mistakes, kernels
+        for file in (ptx, ptx.with_suffix(".cubin")):
+            file.unlink(missing_ok=True)
+    return [f"{name} {chip}: {kernel.describe()}" for kernel in kernels if kernel.has_memory()], kernels
 
 
 def main():

@@ -16,6 +16,7 @@ import tempfile
 import time
 
 import cases as grid
+from beside_cpu import count_equal
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/measurements/gpu-ptx.md"
@@ -56,12 +57,15 @@ def run(case, number, build, folder):
     settings = ",".join(word for word in (case.order, f"counts={counts}") if word)
     driver = build / "test/lib/libresid-fake-cuda.so"
     environment = dict(os.environ, RESID_CUDA_DRIVER=str(driver), RESID_FAKE_CUDA=settings)
-    arguments = [f"--arg={argument.replace('FOLDER', str(folder))}" for argument in case.arguments]
+    arguments = [argument.replace("FOLDER", str(folder)) for argument in case.arguments]
     entry = [f"--entry={case.entry}"] if case.entry else []
-    command = [build / "bin/resid-run", folder / f"{case.name}.mlir", "--backend=cuda", "--check", *entry, *case.flags, *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    if done.returncode or done.stdout.count("the bits of the CPU") != case.results:
-        outcome.mistake = (done.stdout + done.stderr).strip() or f"exit code {done.returncode}"
+    try:
+        results = count_equal(folder / f"{case.name}.mlir", arguments, *entry, *case.flags, resid_run=build / "bin/resid-run", environment=environment)
+    except RuntimeError as error:
+        outcome.mistake = str(error)
+        return outcome
+    if results != case.results:
+        outcome.mistake = f"expected {case.results} results with the bits of the CPU, but got {results}"
         return outcome
     lines = counts.read_text().splitlines()
     if lines:
@@ -95,9 +99,11 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="the build folder")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many cases run at a time")
     parser.add_argument("--widths", type=lambda text: [int(width) for width in text.split(",")], help="other widths, with commas between them")
+    parser.add_argument("--rows", type=int, default=grid.MOST_ROWS, help="how many rows a case has at most, where its kind leaves that open")
     parser.add_argument("--kinds", type=lambda text: text.split(","), help="only these kinds of cases, with commas between them")
     parser.add_argument("--update-docs", action="store_true", help="put the results into docs/measurements/gpu-ptx.md")
     flags = parser.parse_args()
+    grid.MOST_ROWS = flags.rows
     cases, outcomes, start = grid.choose_cases(flags.widths, flags.kinds), [], time.monotonic()
     with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool:
         folder = pathlib.Path(name)

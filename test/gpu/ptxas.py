@@ -30,6 +30,26 @@ class Kernel:
     stack: int  # bytes
     spilled: int  # bytes stored
 
+    def has_memory(self):
+        """Whether its registers do not hold all that it computes with."""
+        return self.spilled or self.stack
+
+    def describe(self):
+        return f"{self.name} spills {self.spilled} bytes and has {self.stack} bytes of stack, with {self.registers} registers"
+
+
+def compile_and_assemble(residc, program, chip, ptxas, ptx, *flags):
+    """The kernels of a program, whose PTX is left there, and what residc says. Raises RuntimeError where residc or ptxas refuses it,
+    or where there are no kernels."""
+    command = [residc, program, "--target=cuda", f"--chip={chip}", "-o", ptx, *flags]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=pathlib.Path(ptx).parent)
+    if done.returncode:
+        raise RuntimeError(f"residc ended with exit code {done.returncode}: {done.stderr.strip()}")
+    kernels = assemble(ptxas, ptx, chip, pathlib.Path(ptx).with_suffix(".cubin"))
+    if not kernels:
+        raise RuntimeError("expected kernels, but ptxas names none")
+    return kernels, done.stdout + done.stderr
+
 
 def assemble(ptxas, text, chip, cubin):
     """The kernels of a file of PTX. Raises RuntimeError with what ptxas says where it refuses the text."""

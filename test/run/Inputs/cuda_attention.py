@@ -12,8 +12,9 @@ import sys
 FOLDER, ALL = sys.argv[1], sys.argv[2:] == ["all"]
 INPUTS = os.path.dirname(os.path.abspath(__file__))
 sys.argv = ["attention.py", FOLDER]
-sys.path.insert(0, os.path.join(INPUTS, "../../embed/Inputs"))
+sys.path[:0] = [os.path.join(INPUTS, folder) for folder in ("../../embed/Inputs", "../../gpu")]
 import attention  # of this repository; writes its programs into the folder
+from beside_cpu import compare
 
 # Of the programs: between them, all types, clauses and layouts, and heads of one column and of the most there are, values of another size.
 SOME = ["one_f32", "wide_f32", "mixed_f64", "added_bf16", "dropped_cache", "window_f64", "steep_f16", "sink_bf16", "short_f32", "few_bf16"]
@@ -47,15 +48,6 @@ def write(name, text):
     return path
 
 
-def check(name, program, arguments, *flags):
-    """Runs one program; prints how many of its results have the bits of the CPU, which are all of them."""
-    command = ["resid-run", program, "--backend=cuda", "--check", *flags, *(f"--arg={argument}" for argument in arguments)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    text = done.stdout + done.stderr
-    assert done.returncode == 0 and "other bits" not in text, f"{name}: {' '.join(command)}\n{text}"
-    print(f"{name}: {text.count('the bits of the CPU')} results with the bits of the CPU", flush=True)
-
-
 def forward(program, queries, keys, past):
     name, element, size, mask, letters, _, cache, after, p, more = program
     if cache and keys < queries:
@@ -74,7 +66,7 @@ def forward(program, queries, keys, past):
         arguments.append(array(more["sink"], [attention.HEADS], 5))
     arguments += [str(max(0, min(past, keys - queries)))] if cache else []
     arguments += ["7", "9", "3", "5"] if p is not None else []
-    check(f"{name} {queries} {keys}", write(name, text), arguments)
+    compare(f"{name} {queries} {keys}", write(name, text), arguments)
 
 
 def gradients(name, function, clause, element, queries, keys, last):
@@ -85,7 +77,7 @@ def gradients(name, function, clause, element, queries, keys, last):
     wrt = "0,1,2,3" if function == "sink" else "0,1,2"
     subprocess.run(["residc", source, f"--grad={function}", f"--wrt={wrt}", "--grad-mode=value-and-grad", "--emit=mlir", "-o", both], check=True)
     q, k = f"{element}[2x4x{queries}x24]", f"{element}[2x2x{keys}x24]"
-    check(name, both, [f"{q}=random:1", f"{k}=random:2", f"{k}=random:3", f"{last}=random:4", "7", "9", f"{q}=random:5"],
+    compare(name, both, [f"{q}=random:1", f"{k}=random:2", f"{k}=random:3", f"{last}=random:4", "7", "9", f"{q}=random:5"],
           f"--entry={function}_value_and_grad")
 
 
@@ -94,7 +86,7 @@ def main():
         if ALL or program[0] in SOME:
             for sizes in SIZES:
                 forward(program, *sizes)
-    check("special values", write("special", SPECIAL), [f"f32[{shape}]=random:{i}" for i, shape in enumerate(["1x2x7x20", "1x2x300x20", "1x2x300x20", "7x300"])])
+    compare("special values", write("special", SPECIAL), [f"f32[{shape}]=random:{i}" for i, shape in enumerate(["1x2x7x20", "1x2x300x20", "1x2x300x20", "7x300"])])
     gradients("gradients", "f", "causal,", "f32", 21, 270, "f32[270]")
     gradients("gradients of f64 in a window", "f", "window = 40,", "f64", 35, 67, "f32[67]")
     gradients("gradients of bf16, sink and cap", "sink", "causal,", "bf16", 9, 40, "bf16[4]")

@@ -11,10 +11,13 @@ import sys
 
 FOLDER, MODE = sys.argv[1], (sys.argv[2:] or ["run"])[0]
 INPUTS = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(INPUTS, "../../gpu"))
+import ptxas  # of this repository
+from beside_cpu import compare
 
 
 def run(name, program, arguments, *flags):
-    """Runs one program; prints how many of its results have the bits of the CPU, which are all of them."""
+    """Does with one program what the mode says."""
     if not program.endswith(".mlir"):
         path = os.path.join(FOLDER, name.replace(" ", "_") + ".mlir")
         with open(path, "w", encoding="utf-8") as file:
@@ -24,22 +27,13 @@ def run(name, program, arguments, *flags):
         return None
     if MODE == "spills":
         return assemble(name, program)
-    command = ["resid-run", program, "--backend=cuda", "--check", *flags, *(f"--arg={argument}" for argument in arguments)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    text = done.stdout + done.stderr
-    assert done.returncode == 0 and "other bits" not in text, f"{name}: {' '.join(command)}\n{text}"
-    print(f"{name}: {text.count('the bits of the CPU')} results with the bits of the CPU", flush=True)
+    return compare(name, program, arguments, *flags)
 
 
 def assemble(name, program):
-    sys.path.insert(0, os.path.join(INPUTS, "../../gpu"))
-    import ptxas  # of this repository
-
-    ptx, cubin = os.path.join(FOLDER, "program.ptx"), os.path.join(FOLDER, "program.cubin")
-    subprocess.run(["residc", program, "--target=cuda", "--chip=sm_90", "-o", ptx], check=True, capture_output=True)
-    kernels = ptxas.assemble(ptxas.find_tool("ptxas"), ptx, "sm_90", cubin)
-    spilling = [kernel.name for kernel in kernels if kernel.spilled or kernel.stack]
-    assert kernels and not spilling, f"{name}: {spilling}"
+    kernels, _ = ptxas.compile_and_assemble("residc", program, "sm_90", ptxas.find_tool("ptxas"), os.path.join(FOLDER, "program.ptx"))
+    mistakes = [kernel.describe() for kernel in kernels if kernel.has_memory()]
+    assert not mistakes, f"{name}: {mistakes}"
     print(f"{name}: {len(kernels)} kernels without a spill", flush=True)
 
 
