@@ -34,7 +34,7 @@ ProductCells ProductCells::choose(const CPUTarget &target, const KernelLoops &lo
   // Of few terms, elements are computed about as fast as others are read beside them, in long runs of a row.
   constexpr int64_t kRunBytes = 1024;
   int64_t terms = 1;
-  for (const Loop &loop : loops.contracted)
+  for (const contraction::Loop &loop : loops.contracted)
     terms *= loop.size.isKnown() ? loop.size.known : contraction::kFewColumns + 1;
   if (!loops.hasRowScale && terms < contraction::kFewColumns && readsElements(loops))
     panels = std::max<int64_t>(
