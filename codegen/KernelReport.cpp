@@ -5,6 +5,7 @@
 #include "codegen/KernelReport.h"
 
 #include "codegen/Pipelines.h"
+#include "codegen/Transitions.h"
 #include "codegen/attention/AttentionDialect.h"
 #include "codegen/blocks/Passes.h"
 #include "codegen/rows/Passes.h"
@@ -24,63 +25,12 @@ using namespace mlir::resid;
 /// At a kernel between the two collections: its name in the report.
 static constexpr llvm::StringLiteral kNameAttribute = "resid.kernel";
 
-/// Views of a tensor, and tensors that views are put together to: what stands in them is not moved.
-static bool isView(Operation *op) {
-  return isa_and_present<rows::JoinStreamsOp, tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp,
-                         tensor::ExtractSliceOp>(op);
-}
-
-static bool isKernel(Operation *op) {
-  return isa_and_present<attention::BackwardOp, attention::KernelOp, contraction::KernelOp, rows::KernelOp>(op);
-}
-
-/// The tensor that a tensor is a part of, or another shape of.
-static Value findWhole(Value tensor) {
-  while (isView(tensor.getDefiningOp()) && !tensor.getDefiningOp<rows::JoinStreamsOp>())
-    tensor = tensor.getDefiningOp()->getOperand(0);
-  return tensor;
-}
-
-using KernelFilter = function_ref<bool(Operation *)>;
-
-/// Whether a tensor holds what the kernels of a filter wrote.
-static bool isWrittenBy(KernelFilter kernels, Value tensor) {
-  Value whole = findWhole(tensor);
-  if (auto joined = whole.getDefiningOp<rows::JoinStreamsOp>())
-    return llvm::all_of(joined.getStreams(), [&](Value stream) { return isWrittenBy(kernels, stream); });
-  return whole.getDefiningOp() && kernels(whole.getDefiningOp());
-}
-
-/// Whether something else than the kernels of a filter reads a tensor.
-static bool isReadByOthers(KernelFilter kernels, Value tensor) {
-  return llvm::any_of(tensor.getUsers(), [&](Operation *user) {
-    return isView(user) ? isReadByOthers(kernels, user->getResult(0)) : !kernels(user) && !isa<tensor::DimOp>(user);
-  });
-}
-
 /// The first of the ops that a location tells.
 static rows::SourceOp getFirstSource(ArrayRef<rows::SourceOp> ops) {
   return ops.empty() ? rows::SourceOp{"an op", ""} : ops.front();
 }
 
 namespace {
-
-/// The bytes that a row of kernels has to move in any case.
-class CompulsoryBytes {
-public:
-  explicit CompulsoryBytes(KernelFilter kernels) : kernels(kernels) {}
-
-  /// Of one more operand: what comes from elsewhere has to be read once, and what others read has to be written.
-  rows::ByteCount count(const rows::OperandTraffic &operand);
-
-private:
-  rows::ByteCount countInput(const rows::OperandTraffic &operand);
-
-  KernelFilter kernels;
-  DenseSet<Value> known;
-  /// Of tensors that were read in parts, the bytes of these.
-  DenseMap<Value, rows::ByteCount> parts;
-};
 
 /// Collects the kernels of one function.
 class FunctionReader {
@@ -112,7 +62,7 @@ private:
   boundary::KernelSignature signature;
   const kernels::Target &target;
   llvm::MapVector<Operation *, std::string> names;
-  CompulsoryBytes compulsory{isKernel};
+  CompulsoryBytes compulsory{llvm::IsaPred<kernels::KernelOpInterface>};
   /// What each kernel reads and writes.
   DenseMap<Operation *, SmallVector<rows::OperandTraffic>> traffic;
   /// Sizes that no argument says: a value that is a size (with dimension 0), or a dimension of a tensor.
@@ -120,23 +70,6 @@ private:
 };
 
 } // namespace
-
-rows::ByteCount CompulsoryBytes::countInput(const rows::OperandTraffic &operand) {
-  Value whole = findWhole(operand.tensor);
-  if (isWrittenBy(kernels, whole) || known.contains(whole) || !known.insert(operand.tensor).second)
-    return {};
-  if (operand.tensor != whole) {
-    parts[whole] += operand.bytes;
-    return operand.bytes;
-  }
-  return parts.contains(whole) && parts[whole] == operand.bytes ? rows::ByteCount() : operand.bytes;
-}
-
-rows::ByteCount CompulsoryBytes::count(const rows::OperandTraffic &operand) {
-  if (!operand.isOutput)
-    return countInput(operand);
-  return isReadByOthers(kernels, operand.tensor) ? operand.bytes : rows::ByteCount();
-}
 
 /// The number that the function's argument `value` has in the signature (arguments, then results). The first argument
 /// of the function is the context; a loop's arguments are none.
@@ -236,7 +169,7 @@ static std::string printOffsets(tensor::ExtractSliceOp slice) {
 std::string FunctionReader::nameTensor(Value tensor) {
   if (const boundary::KernelValue *argument = findArgument(tensor))
     return argument->name;
-  if (auto result = dyn_cast<OpResult>(tensor); result && isKernel(result.getOwner())) {
+  if (auto result = dyn_cast<OpResult>(tensor); result && isa<kernels::KernelOpInterface>(result.getOwner())) {
     Value whole = tensor;
     for (Operation *user : tensor.getUsers())
       if (auto joined = dyn_cast<tensor::CollapseShapeOp>(user))
@@ -251,7 +184,8 @@ std::string FunctionReader::nameTensor(Value tensor) {
     return "part " + printOffsets(slice) + " of " + nameTensor(slice.getSource());
   if (isa_and_present<tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(tensor.getDefiningOp()))
     return nameTensor(tensor.getDefiningOp()->getOperand(0));
-  if (auto joined = tensor.getDefiningOp<rows::JoinStreamsOp>(); joined && isWrittenBy(isKernel, tensor))
+  if (auto joined = tensor.getDefiningOp<rows::JoinStreamsOp>();
+      joined && isWrittenBy(llvm::IsaPred<kernels::KernelOpInterface>, tensor))
     return "streams of " + names.lookup(joined.getStreams().front().getDefiningOp());
   if (Operation *op = tensor.getDefiningOp()) {
     SmallVector<rows::SourceOp> ops = rows::getSourceOps(op->getLoc());
@@ -327,43 +261,6 @@ ReportedKernel FunctionReader::read(rows::KernelOp kernel) {
   return result;
 }
 
-//===------------------------------------------- transitions ------------------------------------------------------===//
-
-/// Whether an op of the program, or what a pass has made of one, is in a kernel.
-static bool holds(Operation *kernel, StringRef name) {
-  return llvm::any_of(rows::getSourceOps(kernel->getLoc()), [&](const rows::SourceOp &source) {
-    return source.name == name || StringRef(source.name).starts_with((name + " of ").str());
-  });
-}
-
-/// The kernels that a kernel's inputs come from, through views.
-static void findWriters(Value tensor, SmallVectorImpl<Operation *> &writers) {
-  Value whole = findWhole(tensor);
-  if (auto joined = whole.getDefiningOp<rows::JoinStreamsOp>())
-    for (Value stream : joined.getStreams())
-      findWriters(stream, writers);
-  else if (isKernel(whole.getDefiningOp()))
-    writers.push_back(whole.getDefiningOp());
-}
-
-/// Adds the kernels between the members: those that read what a member wrote and write what a member reads.
-static void addKernelsBetween(ArrayRef<Operation *> kernels, SetVector<Operation *> &members) {
-  DenseMap<Operation *, SmallVector<Operation *>> writers;
-  DenseSet<Operation *> after, before;
-  for (Operation *kernel : kernels) {
-    for (Value input : kernel->getOperands())
-      findWriters(input, writers[kernel]);
-    if (llvm::any_of(writers[kernel], [&](Operation *op) { return members.contains(op) || after.contains(op); }))
-      after.insert(kernel);
-  }
-  for (Operation *kernel : llvm::reverse(kernels))
-    if (members.contains(kernel) || before.contains(kernel))
-      before.insert(writers[kernel].begin(), writers[kernel].end());
-  for (Operation *kernel : kernels)
-    if (after.contains(kernel) && before.contains(kernel))
-      members.insert(kernel);
-}
-
 ReportedTransition FunctionReader::readTransition(const SetVector<Operation *> &members) {
   auto isMember = [&](Operation *op) { return members.contains(op); };
   CompulsoryBytes needed(isMember);
@@ -380,31 +277,15 @@ ReportedTransition FunctionReader::readTransition(const SetVector<Operation *> &
   return result;
 }
 
-/// A write begins a transition, and the reads after it end it. A function of gradients has others, after its first
-/// dots of streams.
 void FunctionReader::collectTransitions(std::vector<ReportedTransition> &result) {
-  SmallVector<Operation *> kernels = llvm::map_to_vector(names, [](auto &entry) { return entry.first; });
-  SmallVector<SetVector<Operation *>> transitions;
-  for (Operation *kernel : kernels) {
-    if (holds(kernel, StreamDotsOp::getOperationName()))
-      break;
-    bool begins = holds(kernel, WriteOp::getOperationName());
-    if (!begins && !holds(kernel, ReadOp::getOperationName()) && !holds(kernel, ProjectOp::getOperationName()))
-      continue;
-    if (begins || transitions.empty())
-      transitions.emplace_back();
-    transitions.back().insert(kernel);
-  }
-  for (SetVector<Operation *> &members : transitions) {
-    addKernelsBetween(kernels, members);
+  for (const SetVector<Operation *> &members : findTransitions(llvm::to_vector(llvm::make_first_range(names))))
     result.push_back(readTransition(members));
-  }
 }
 
 void FunctionReader::run(ReportedFunction &result, std::vector<ReportedKernel> &kernels) {
   result.name = signature.symbol;
   function.walk([&](Operation *op) {
-    if (isKernel(op))
+    if (isa<kernels::KernelOpInterface>(op))
       names[op] = (Twine(signature.symbol) + "." + Twine(names.size())).str();
   });
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -412,7 +293,7 @@ void FunctionReader::run(ReportedFunction &result, std::vector<ReportedKernel> &
       kernels.push_back(read(kernel));
       return WalkResult::skip();
     }
-    if (isKernel(op)) {
+    if (isa<kernels::KernelOpInterface>(op)) {
       kernels.push_back(read(cast<DestinationStyleOpInterface>(op)));
       return WalkResult::skip();
     }
@@ -511,7 +392,7 @@ void KernelReport::collectRowBlocks(ModuleOp module, const kernels::Target &targ
     product->removeAttr(blocks::kRowBlocksRefusal);
   });
   module.walk([](Operation *op) {
-    if (isKernel(op))
+    if (isa<kernels::KernelOpInterface>(op))
       op->removeAttr(kNameAttribute);
   });
 }

@@ -1,4 +1,5 @@
-// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// StreamPart of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH
+// LLVM-exception
 
 #include "passes/raise/StreamForm.h"
 
@@ -8,254 +9,10 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/raise/Products.h"
+#include "passes/raise/StreamTerms.h"
 
 using namespace mlir;
 using namespace mlir::resid;
-
-//===------------------------------------------- parts of tensors -------------------------------------------------===//
-
-namespace {
-/// Where an element is in a tensor: along each dimension that of the root's element, or one place.
-struct Place {
-  Value tensor;
-  SmallVector<AffineExpr> at;
-};
-
-/// What a tensor has for the streams of a root of `rank` dimensions: an element of it.
-struct Part {
-  Value tensor;
-  /// The constant places: the stream, or the two of a mix.
-  SmallVector<int64_t, 2> streams;
-  /// Whether there is one for each leading place of the root, and for each feature.
-  bool hasRows = false, hasFeatures = false;
-
-  bool isStream(unsigned rank) const {
-    return hasRows && hasFeatures && streams.size() == 1 &&
-           cast<RankedTensorType>(tensor.getType()).getRank() == rank + 1;
-  }
-};
-} // namespace
-
-static RankedTensorType getTensorType(Value tensor) { return cast<RankedTensorType>(tensor.getType()); }
-
-/// Whether a size is known to be that of a tensor along a dimension.
-static bool isSizeOf(OpFoldResult size, Value tensor, int64_t dimension) {
-  if (std::optional<int64_t> number = getConstantIntValue(size))
-    return *number == getTensorType(tensor).getDimSize(dimension);
-  auto value = cast<Value>(size);
-  if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>(); empty && empty.getType().isDynamicDim(dimension))
-    return empty.getDynamicSize(dimension) == value;
-  auto dim = value.getDefiningOp<tensor::DimOp>();
-  return dim && dim.getSource() == tensor && dim.getConstantIndex() == dimension;
-}
-
-/// The place in the tensor that a slice is cut from, if it takes one place or all along each dimension.
-static std::optional<Place> findBefore(tensor::ExtractSliceOp slice, const Place &place) {
-  Place before{slice.getSource(), {}};
-  unsigned next = 0;
-  for (auto [dimension, size] : llvm::enumerate(slice.getMixedSizes())) {
-    std::optional<int64_t> offset = getConstantIntValue(slice.getMixedOffsets()[dimension]);
-    AffineExpr asked = slice.getDroppedDims().test(dimension) ? AffineExpr() : place.at[next++];
-    if (!offset || getConstantIntValue(slice.getMixedStrides()[dimension]) != 1)
-      return std::nullopt;
-    if (getConstantIntValue(size) == 1)
-      before.at.push_back(getAffineConstantExpr(*offset, slice.getContext()));
-    else if (*offset == 0 && isSizeOf(size, slice.getSource(), dimension))
-      before.at.push_back(asked);
-    else
-      return std::nullopt;
-  }
-  return before;
-}
-
-/// The same before a reshape that drops dimensions of size 1.
-static std::optional<Place> findBefore(tensor::CollapseShapeOp collapse, const Place &place) {
-  ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
-  Place before{collapse.getSrc(),
-               SmallVector<AffineExpr>(shape.size(), getAffineConstantExpr(0, collapse.getContext()))};
-  for (auto [at, group] : llvm::zip_equal(place.at, collapse.getReassociationIndices())) {
-    auto wide = llvm::make_filter_range(group, [&](int64_t dimension) { return shape[dimension] != 1; });
-    if (llvm::range_size(wide) > 1)
-      return std::nullopt;
-    if (!wide.empty())
-      before.at[*wide.begin()] = at;
-  }
-  return before;
-}
-
-/// The places of the node's element: in its own tensor, and in those that this is a part of.
-static SmallVector<Place> findPlaces(const ElementNode *node) {
-  SmallVector<Place> places;
-  std::optional<Place> place = Place{node->tensor, SmallVector<AffineExpr>(node->map.getResults())};
-  while (place) {
-    places.push_back(*place);
-    Operation *op = place->tensor.getDefiningOp();
-    if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op))
-      place = findBefore(slice, places.back());
-    else if (auto collapse = dyn_cast_or_null<tensor::CollapseShapeOp>(op))
-      place = findBefore(collapse, places.back());
-    else
-      break;
-  }
-  return places;
-}
-
-/// The part that a place is: rows in order or none, places of streams, features or none.
-static std::optional<Part> readPart(const Place &place, unsigned rank) {
-  Part part{place.tensor, {}};
-  ArrayRef<AffineExpr> at = place.at;
-  unsigned rows = rank - 1;
-  part.hasRows = rows != 0 && at.size() >= rows && llvm::all_of(llvm::seq(rows), [&](unsigned i) {
-                   auto dim = dyn_cast<AffineDimExpr>(at[i]);
-                   return dim && dim.getPosition() == i;
-                 });
-  if (part.hasRows)
-    at = at.drop_front(rows);
-  part.hasRows |= rows == 0;
-  part.hasFeatures = !at.empty() && at.back() == getAffineDimExpr(rank - 1, place.tensor.getContext());
-  if (part.hasFeatures)
-    at = at.drop_back();
-  for (AffineExpr expr : at) {
-    auto constant = dyn_cast<AffineConstantExpr>(expr);
-    if (!constant)
-      return std::nullopt;
-    part.streams.push_back(constant.getValue());
-  }
-  return part;
-}
-
-static const ElementNode *skipExtension(const ElementNode *node) {
-  return isa_and_present<arith::ExtFOp>(node->op) ? node->operands.front() : node;
-}
-
-static SmallVector<Part> findParts(const ElementNode *node, unsigned rank) {
-  SmallVector<Part> parts;
-  if (!node->tensor || node->constant)
-    return parts;
-  for (const Place &place : findPlaces(node))
-    if (std::optional<Part> part = readPart(place, rank))
-      parts.push_back(*part);
-  return parts;
-}
-
-//===------------------------------------------- sums of terms ----------------------------------------------------===//
-
-namespace {
-/// One term of a sum: a factor, or two of them.
-struct Term {
-  enum Step { First, Fused, Added };
-  Step step;
-  SmallVector<const ElementNode *, 2> factors;
-};
-} // namespace
-
-static bool isSum(const ElementNode *node) { return isa_and_present<arith::AddFOp, math::FmaOp>(node->op); }
-
-static Term readTerm(const ElementNode *node, Term::Step step) {
-  Term term{step, {}};
-  if (isa_and_present<arith::MulFOp>(node->op))
-    term.factors.append(node->operands.begin(), node->operands.end());
-  else
-    term.factors.push_back(node);
-  return term;
-}
-
-/// The terms in the order in which they are added up. False where they are not added one by one.
-static bool readTerms(const ElementNode *node, Type arithmetic, SmallVectorImpl<Term> &terms) {
-  if (node->type != arithmetic || terms.size() > kMaxStreams)
-    return false;
-  if (!isSum(node)) {
-    terms.push_back(readTerm(node, Term::First));
-    return true;
-  }
-  if (isa<math::FmaOp>(node->op)) {
-    if (!readTerms(node->operands[2], arithmetic, terms))
-      return false;
-    terms.push_back({Term::Fused, {node->operands[0], node->operands[1]}});
-    return true;
-  }
-  bool isSwapped = isSum(node->operands[1]);
-  const ElementNode *sum = node->operands[isSwapped], *other = node->operands[!isSwapped];
-  if (isSum(other) || other->type != arithmetic || !readTerms(sum, arithmetic, terms))
-    return false;
-  terms.push_back(readTerm(other, Term::Added));
-  return true;
-}
-
-/// The stream of `x` that a factor is.
-static std::optional<int64_t> getStream(const ElementNode *factor, Value x, unsigned rank) {
-  for (const Part &part : findParts(skipExtension(factor), rank))
-    if (part.tensor == x && part.isStream(rank))
-      return part.streams.front();
-  return std::nullopt;
-}
-
-/// The streams that one of the factors is a part of.
-static Value findStreams(ArrayRef<Term> terms, unsigned rank) {
-  for (const Term &term : terms)
-    for (const ElementNode *factor : term.factors)
-      for (const Part &part : findParts(skipExtension(factor), rank)) {
-        int64_t count = part.isStream(rank) ? getTensorType(part.tensor).getDimSize(rank - 1) : 0;
-        if (count > 1 && count <= kMaxStreams)
-          return part.tensor;
-      }
-  return {};
-}
-
-//===------------------------------------------- weights ----------------------------------------------------------===//
-
-namespace {
-/// The tensor that all weights come from, as they are read one by one: weight [i] is that of stream i, and weight
-/// [i, j] that of the mix from i to j, or of its transposition.
-class WeightReader {
-public:
-  WeightReader(unsigned rank, int64_t count) : rank(rank), count(count) {}
-
-  /// Whether the factor is the weight of these streams, in a tensor where all that were read before are too.
-  bool read(const ElementNode *factor, ArrayRef<int64_t> streams);
-  /// Null where none was read.
-  StreamWeights getResult() const { return candidates.empty() ? StreamWeights() : candidates.front(); }
-
-private:
-  bool hasShape(const Part &part, unsigned streams) const;
-
-  unsigned rank;
-  int64_t count;
-  bool isFirst = true;
-  SmallVector<StreamWeights> candidates;
-};
-} // namespace
-
-/// Whether the tensor has the dimensions of weights and no other: rows, n for each of the streams, and features or 1.
-bool WeightReader::hasShape(const Part &part, unsigned streams) const {
-  ArrayRef<int64_t> shape = getTensorType(part.tensor).getShape();
-  unsigned before = shape.size() - streams - (part.hasFeatures || part.streams.size() > streams);
-  return before == (part.hasRows ? rank - 1 : 0) &&
-         llvm::all_of(shape.slice(before, streams), [&](int64_t size) { return size == count; });
-}
-
-bool WeightReader::read(const ElementNode *factor, ArrayRef<int64_t> streams) {
-  SmallVector<StreamWeights> found;
-  for (Part &part : findParts(skipExtension(factor), rank)) {
-    ArrayRef<int64_t> places = part.streams;
-    // A last dimension of 1.
-    bool isUnit =
-        places.size() == streams.size() + 1 && places.back() == 0 && getTensorType(part.tensor).getShape().back() == 1;
-    if (!hasShape(part, streams.size()) || (places.size() > streams.size() && !isUnit) ||
-        places.size() < streams.size() || (streams.size() == 2 && (part.hasFeatures || isUnit)))
-      continue;
-    places = places.take_front(streams.size());
-    if (places == streams)
-      found.push_back({part.tensor, part.hasFeatures || isUnit, false});
-    if (streams.size() == 2 && places[0] == streams[1] && places[1] == streams[0])
-      found.push_back({part.tensor, false, true});
-  }
-  if (!isFirst)
-    llvm::erase_if(found, [&](const StreamWeights &candidate) { return !llvm::is_contained(candidates, candidate); });
-  isFirst = false;
-  candidates = std::move(found);
-  return !candidates.empty();
-}
 
 //===------------------------------------------- reads ------------------------------------------------------------===//
 
@@ -303,12 +60,13 @@ static bool mayWeigh(Value weights, Value x) {
 }
 
 /// Whether each of the terms is added as the op adds it: in order, and each product without a rounding of its own.
-static bool isAddedExactly(const Term &term, unsigned number) {
-  return number == 0 ? term.step == Term::First : term.step == (term.factors.size() == 2 ? Term::Fused : Term::Added);
+static bool isAddedExactly(const StreamTerm &term, unsigned number) {
+  return number == 0 ? term.step == StreamTerm::First
+                     : term.step == (term.factors.size() == 2 ? StreamTerm::Fused : StreamTerm::Added);
 }
 
 /// Takes the factor that is a part of `x` out of a term. The other one, if any, stays.
-static std::optional<int64_t> takeStream(Term &term, Value x, unsigned rank) {
+static std::optional<int64_t> takeStream(StreamTerm &term, Value x, unsigned rank) {
   for (unsigned i = 0; i < term.factors.size(); ++i)
     if (std::optional<int64_t> stream = getStream(term.factors[i], x, rank)) {
       term.factors.erase(term.factors.begin() + i);
@@ -318,9 +76,9 @@ static std::optional<int64_t> takeStream(Term &term, Value x, unsigned rank) {
 }
 
 /// The streams that the terms are of, each once; empty where they are others. What multiplies them stays in the terms.
-static SmallVector<int64_t> takeStreams(MutableArrayRef<Term> terms, Value x, unsigned rank) {
+static SmallVector<int64_t> takeStreams(MutableArrayRef<StreamTerm> terms, Value x, unsigned rank) {
   SmallVector<int64_t> streams;
-  for (Term &term : terms)
+  for (StreamTerm &term : terms)
     if (std::optional<int64_t> stream = takeStream(term, x, rank); stream && !llvm::is_contained(streams, *stream))
       streams.push_back(*stream);
   return static_cast<int64_t>(streams.size()) == getTensorType(x).getDimSize(rank - 1) ? streams
@@ -333,7 +91,7 @@ std::optional<StreamReadForm> resid::matchStreamRead(const ElementExpression &ex
     return std::nullopt;
   unsigned rank = getTensorType(expression.getRoot()->whole).getRank();
   auto [sum, scale] = splitScale(root->node);
-  SmallVector<Term> terms;
+  SmallVector<StreamTerm> terms;
   if (!isSum(sum) || !readTerms(sum, root->arithmetic, terms))
     return std::nullopt;
   StreamReadForm form{findStreams(terms, rank), {}, scale};
@@ -370,7 +128,7 @@ namespace {
 /// What is written into one stream: streams with their coefficients, which may be null, and a branch.
 struct WrittenStream {
   SmallVector<std::pair<int64_t, const ElementNode *>> kept;
-  std::optional<Term> branch;
+  std::optional<StreamTerm> branch;
   bool isExact = true;
 
   bool isIdentity() const { return kept.size() == 1 && !kept.front().second; }
@@ -385,13 +143,13 @@ public:
   }
 
   /// Whether stream `number` is written as those before it. If not, `refusal` says why.
-  bool read(ArrayRef<Term> terms, int64_t number, std::string &refusal);
+  bool read(ArrayRef<StreamTerm> terms, int64_t number, std::string &refusal);
   StreamWriteForm getResult();
 
 private:
-  std::optional<WrittenStream> sort(ArrayRef<Term> terms);
+  std::optional<WrittenStream> sort(ArrayRef<StreamTerm> terms);
   bool readKept(const WrittenStream &written, int64_t number);
-  bool readBranch(const Term &branch, int64_t number);
+  bool readBranch(const StreamTerm &branch, int64_t number);
 
   unsigned rank;
   int64_t count;
@@ -404,20 +162,20 @@ private:
 
 /// Whether each step is that of the op: the branch is first, and products are fused, in ascending order of streams. A
 /// stream that is kept as it is may stand before or after the branch.
-static bool isWrittenExactly(ArrayRef<Term> terms, const WrittenStream &written) {
+static bool isWrittenExactly(ArrayRef<StreamTerm> terms, const WrittenStream &written) {
   if (written.isIdentity())
-    return terms.back().step == Term::Added;
+    return terms.back().step == StreamTerm::Added;
   bool isFused = llvm::all_of(llvm::enumerate(terms), [](auto entry) {
-    return entry.value().step == (entry.index() == 0 ? Term::First : Term::Fused);
+    return entry.value().step == (entry.index() == 0 ? StreamTerm::First : StreamTerm::Fused);
   });
   bool isBranchFirst = !written.branch || terms.front().factors == written.branch->factors;
   return isFused && isBranchFirst && llvm::is_sorted(written.kept, llvm::less_first());
 }
 
-std::optional<WrittenStream> WriteReader::sort(ArrayRef<Term> terms) {
+std::optional<WrittenStream> WriteReader::sort(ArrayRef<StreamTerm> terms) {
   WrittenStream written;
-  for (const Term &term : terms) {
-    Term left = term;
+  for (const StreamTerm &term : terms) {
+    StreamTerm left = term;
     std::optional<int64_t> stream = takeStream(left, form.x, rank);
     if (stream)
       written.kept.push_back({*stream, left.factors.empty() ? nullptr : left.factors.front()});
@@ -449,7 +207,7 @@ bool WriteReader::readKept(const WrittenStream &written, int64_t number) {
   return true;
 }
 
-bool WriteReader::readBranch(const Term &branch, int64_t number) {
+bool WriteReader::readBranch(const StreamTerm &branch, int64_t number) {
   for (const ElementNode *factor : branch.factors) {
     const ElementNode *y = skipExtension(factor);
     if (!y->whole || y->type != getTensorType(form.x).getElementType() || (form.y && form.y != y->whole))
@@ -463,7 +221,7 @@ bool WriteReader::readBranch(const Term &branch, int64_t number) {
   return false;
 }
 
-bool WriteReader::read(ArrayRef<Term> terms, int64_t number, std::string &refusal) {
+bool WriteReader::read(ArrayRef<StreamTerm> terms, int64_t number, std::string &refusal) {
   std::optional<WrittenStream> written = sort(terms);
   if (!written) {
     refusal = "it does not write a branch, or a mix of all streams, into each stream";
@@ -544,7 +302,7 @@ std::optional<StreamWriteForm> resid::matchStreamWrite(tensor::InsertSliceOp las
   for (auto [number, value] : llvm::enumerate(written)) {
     ElementExpression expression(value);
     std::optional<WideRoot> root = widen(expression);
-    SmallVector<Term> terms;
+    SmallVector<StreamTerm> terms;
     if (!root || !readTerms(root->node, root->arithmetic, terms))
       return std::nullopt;
     if (!reader) {
