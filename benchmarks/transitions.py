@@ -15,9 +15,8 @@ import re
 import statistics
 import tempfile
 
-from harness import compiled, measure, native
+from harness import cases, compiled, measure, native
 
-SIZES = {"f32": 4, "bf16": 2, "f16": 2}
 STREAMS = 4
 COEFFICIENTS = {"static": 0, "ihc": 2 * STREAMS, "mhc": STREAMS * (2 + STREAMS)}
 
@@ -29,7 +28,7 @@ class Transition:
         self.title = f"{connection} {element} {rows}x{width}"
         self.rows, self.width, self.count = rows, width, COEFFICIENTS[connection]
         self.has_mix = connection == "mhc"
-        self.bytes = 2 * (STREAMS + 1) * rows * width * SIZES[element]
+        self.bytes = 2 * (STREAMS + 1) * rows * width * cases.SIZES[element]
         streams, row = f"tensor<{rows}x{STREAMS}x{width}x{element}>", f"tensor<{rows}x{width}x{element}>"
         weights = f"tensor<{f'{rows}x' if self.count else ''}{STREAMS}x1xf32>"
         self.inputs = {"x": streams, "y": row, "gamma": f"tensor<{width}x{element}>", "write": weights}
@@ -104,7 +103,7 @@ def size_of(type):
     product = 1
     for size in sizes:
         product *= int(size)
-    return product, SIZES[element]
+    return product, cases.SIZES[element]
 
 
 def types_of(header, function):

@@ -10,8 +10,8 @@
 /// A large page of x86-64, and of AArch64 with small ones of 4 KiB.
 static constexpr size_t kLargePage = 2 << 20;
 
-/// Asks for large pages, where the system has some for who asks. Scratch memory is new at each call, and a third of the
-/// time of a large gradient was faults of small pages (benchmarks/transitions.py).
+/// Asks for large pages, where the system has some for who asks. Scratch memory is new at each call, and faults of
+/// small pages would take much of a large gradient's time (benchmarks/transitions.py).
 static void adviseLargePages(void *memory, size_t bytes) {
 #ifdef MADV_HUGEPAGE
   (void)madvise(memory, bytes, MADV_HUGEPAGE); // without them it is memory as well
