@@ -192,8 +192,12 @@ Part diagram::describeConnection(StringRef title, ArrayRef<Value> weights) {
   return {PartKind::Connection, title.str(), llvm::join(names, ", ")};
 }
 
-std::optional<Part> diagram::describeSkipScale(const APFloat &scale) {
-  if (scale.isExactlyValue(1.0))
-    return std::nullopt;
-  return Part{PartKind::Scale, "× " + describeNumber(scale)};
+std::optional<Part> diagram::describeSkip(const AddParts &parts) {
+  std::string title;
+  if (parts.scalesSkip())
+    title = "× " + (parts.skip ? nameOf(parts.skip) : describeNumber(parts.skipScale.getValue()));
+  if (parts.also)
+    title += (title.empty() ? "+ " : " + ") + (parts.alsoScale ? nameOf(parts.alsoScale) + " × " : std::string()) +
+             nameOf(parts.also);
+  return title.empty() ? std::nullopt : std::optional(Part{PartKind::Scale, title});
 }

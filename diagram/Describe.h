@@ -6,6 +6,7 @@
 #define RESID_DIAGRAM_DESCRIBE_H
 
 #include "diagram/Stream.h"
+#include "dialect/AddParts.h"
 #include "passes/stream/NormParts.h"
 
 namespace mlir::resid::diagram {
@@ -37,7 +38,7 @@ std::optional<Part> describeBranchScale(Value gate, const APFloat &scale);
 Part describeConnection(StringRef title, ArrayRef<Value> weights);
 
 /// The scale on the stream, or nothing.
-std::optional<Part> describeSkipScale(const APFloat &scale);
+std::optional<Part> describeSkip(const AddParts &parts);
 
 } // namespace mlir::resid::diagram
 

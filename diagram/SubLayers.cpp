@@ -87,7 +87,7 @@ SubLayer diagram::readSubLayer(BlockOp block) {
   if (block.hasDropout())
     layer.branch.push_back(describeDropout(*block.getP(), *block.getSite(), getDropoutOrigin(block)));
   append(layer.branch, describeBranchScale(block.getGate(), block.getBranchScale()));
-  layer.skipScale = describeSkipScale(block.getSkipScale());
+  layer.skipScale = describeSkip(getAddParts(block));
   layer.afterAdd = readNormAt(block, NormPosition::AfterAdd);
   return layer;
 }
@@ -136,6 +136,6 @@ SubLayer diagram::readSubLayer(AddOp add, Value stream, llvm::SetVector<Operatio
   if (dropout)
     layer.branch.push_back(describeDropout(dropout.getP(), dropout.getSite(), getDropoutOrigin(dropout)));
   append(layer.branch, describeBranchScale(add.getGate(), add.getBranchScale()));
-  layer.skipScale = describeSkipScale(add.getSkipScale());
+  layer.skipScale = describeSkip(getAddParts(add));
   return layer;
 }

@@ -10,16 +10,23 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-ParseResult resid::parseAddTypes(OpAsmParser &parser, OptionalOperand &gateOperand, Type &x, Type &f, Type &gate,
-                                 Type &result) {
-  if (parseTypes(parser, {{"x and f", x}, {"gate", gate, gateOperand.has_value()}}))
+ParseResult resid::parseAddTypes(OpAsmParser &parser, OptionalOperand &gateOperand, OptionalOperand &skipOperand,
+                                 OptionalOperand &alsoOperand, OptionalOperand &alsoScaleOperand, Type &x, Type &f,
+                                 Type &gate, Type &skip, Type &also, Type &alsoScale, Type &result) {
+  if (parseTypes(parser, {{"x and f", x},
+                          {"gate", gate, gateOperand.has_value()},
+                          {"skip", skip, skipOperand.has_value()},
+                          {"the scale of also", alsoScale, alsoScaleOperand.has_value()}}))
     return failure();
   f = result = x;
+  if (alsoOperand)
+    also = x;
   return failure(succeeded(parser.parseOptionalArrow()) && parser.parseType(result));
 }
 
-void resid::printAddTypes(OpAsmPrinter &printer, Operation *op, Value, Type x, Type, Type gate, Type) {
-  printTypes(printer, op, {x, gate}, x);
+void resid::printAddTypes(OpAsmPrinter &printer, Operation *op, Value, Value, Value, Value, Type x, Type, Type gate,
+                          Type skip, Type, Type alsoScale, Type) {
+  printTypes(printer, op, {x, gate, skip, alsoScale}, x);
 }
 
 ParseResult resid::parseBiasTypes(OpAsmParser &parser, Type &f, Type &bias) {
@@ -140,14 +147,18 @@ void resid::printDyTTypes(OpAsmPrinter &printer, Operation *op, Value, Value, Ty
 }
 
 ParseResult resid::parseAddNormTypes(OpAsmParser &parser, OptionalOperand &biasOperand, OptionalOperand &gateOperand,
-                                     OptionalOperand &alphaOperand, OptionalOperand &gammaOperand,
-                                     OptionalOperand &betaOperand, Type &x, Type &f, Type &bias, Type &gate,
-                                     Type &alpha, Type &gamma, Type &beta, Type &normalized, Type &sum,
+                                     OptionalOperand &skipOperand, OptionalOperand &alsoOperand,
+                                     OptionalOperand &alsoScaleOperand, OptionalOperand &alphaOperand,
+                                     OptionalOperand &gammaOperand, OptionalOperand &betaOperand, Type &x, Type &f,
+                                     Type &bias, Type &gate, Type &skip, Type &also, Type &alsoScale, Type &alpha,
+                                     Type &gamma, Type &beta, Type &normalized, Type &sum,
                                      SmallVectorImpl<Type> &statistics) {
   SmallVector<Type> results;
   if (parseTypes(parser, {{"x and f", x},
                           {"bias", bias, biasOperand.has_value()},
                           {"gate", gate, gateOperand.has_value()},
+                          {"skip", skip, skipOperand.has_value()},
+                          {"the scale of also", alsoScale, alsoScaleOperand.has_value()},
                           {"alpha", alpha, alphaOperand.has_value()},
                           {"gamma", gamma, gammaOperand.has_value()},
                           {"beta", beta, betaOperand.has_value()}}))
@@ -156,6 +167,8 @@ ParseResult resid::parseAddNormTypes(OpAsmParser &parser, OptionalOperand &biasO
   if (parseArrowTypes(parser, results))
     return failure();
   f = normalized = sum = x;
+  if (alsoOperand)
+    also = x;
   if (results.empty())
     return success();
   if (results.size() < 2)
@@ -167,9 +180,10 @@ ParseResult resid::parseAddNormTypes(OpAsmParser &parser, OptionalOperand &biasO
   return success();
 }
 
-void resid::printAddNormTypes(OpAsmPrinter &printer, Operation *op, Value, Value, Value, Value, Value, Type x, Type,
-                              Type bias, Type gate, Type alpha, Type gamma, Type beta, Type, Type, TypeRange) {
-  printTypes(printer, op, {x, bias, gate, alpha, gamma, beta}, {x, x});
+void resid::printAddNormTypes(OpAsmPrinter &printer, Operation *op, Value, Value, Value, Value, Value, Value, Value,
+                              Value, Type x, Type, Type bias, Type gate, Type skip, Type, Type alsoScale, Type alpha,
+                              Type gamma, Type beta, Type, Type, TypeRange) {
+  printTypes(printer, op, {x, bias, gate, skip, alsoScale, alpha, gamma, beta}, {x, x});
 }
 
 ParseResult resid::parseNameOf(OpAsmParser &parser, StringRef what, const KnownNames &known, StringRef &name) {

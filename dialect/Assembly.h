@@ -15,10 +15,13 @@ namespace mlir::resid {
 /// An optional operand as the parser sees it: absent when its clause was not written.
 using OptionalOperand = std::optional<OpAsmParser::UnresolvedOperand>;
 
-/// `Tx (, Tgate)? (-> Tresult)?`; x and f have one type, the result defaults to it.
-ParseResult parseAddTypes(OpAsmParser &parser, OptionalOperand &gateOperand, Type &x, Type &f, Type &gate,
-                          Type &result);
-void printAddTypes(OpAsmPrinter &printer, Operation *op, Value gateOperand, Type x, Type f, Type gate, Type result);
+/// `Tx (, Tgate)? (, Tskip)? (, TalsoScale)? (-> Tresult)?`; x, f and also have one type, the result defaults to it.
+ParseResult parseAddTypes(OpAsmParser &parser, OptionalOperand &gateOperand, OptionalOperand &skipOperand,
+                          OptionalOperand &alsoOperand, OptionalOperand &alsoScaleOperand, Type &x, Type &f, Type &gate,
+                          Type &skip, Type &also, Type &alsoScale, Type &result);
+void printAddTypes(OpAsmPrinter &printer, Operation *op, Value gateOperand, Value skipOperand, Value alsoOperand,
+                   Value alsoScaleOperand, Type x, Type f, Type gate, Type skip, Type also, Type alsoScale,
+                   Type result);
 
 /// `Tf, Tbias`.
 ParseResult parseBiasTypes(OpAsmParser &parser, Type &f, Type &bias);
@@ -84,15 +87,18 @@ ParseResult parseDyTTypes(OpAsmParser &parser, OptionalOperand &gammaOperand, Op
 void printDyTTypes(OpAsmPrinter &printer, Operation *op, Value gammaOperand, Value betaOperand, Type x, Type alpha,
                    Type gamma, Type beta, Type result);
 
-/// `Tx (, Tbias)? (, Tgate)? (, Talpha)? (, Tgamma)? (, Tbeta)? (-> Tnormalized, Tsum (, Tstatistic)*)?`; x and f have
-/// one type, the results default to it.
+/// `Tx (, Tbias)? (, Tgate)? (, Tskip)? (, TalsoScale)? (, Talpha)? (, Tgamma)? (, Tbeta)?
+/// (-> Tnormalized, Tsum (, Tstatistic)*)?`; x, f and also have one type, the results default to it.
 ParseResult parseAddNormTypes(OpAsmParser &parser, OptionalOperand &biasOperand, OptionalOperand &gateOperand,
-                              OptionalOperand &alphaOperand, OptionalOperand &gammaOperand,
-                              OptionalOperand &betaOperand, Type &x, Type &f, Type &bias, Type &gate, Type &alpha,
-                              Type &gamma, Type &beta, Type &normalized, Type &sum, SmallVectorImpl<Type> &statistics);
-void printAddNormTypes(OpAsmPrinter &printer, Operation *op, Value biasOperand, Value gateOperand, Value alphaOperand,
-                       Value gammaOperand, Value betaOperand, Type x, Type f, Type bias, Type gate, Type alpha,
-                       Type gamma, Type beta, Type normalized, Type sum, TypeRange statistics);
+                              OptionalOperand &skipOperand, OptionalOperand &alsoOperand,
+                              OptionalOperand &alsoScaleOperand, OptionalOperand &alphaOperand,
+                              OptionalOperand &gammaOperand, OptionalOperand &betaOperand, Type &x, Type &f, Type &bias,
+                              Type &gate, Type &skip, Type &also, Type &alsoScale, Type &alpha, Type &gamma, Type &beta,
+                              Type &normalized, Type &sum, SmallVectorImpl<Type> &statistics);
+void printAddNormTypes(OpAsmPrinter &printer, Operation *op, Value biasOperand, Value gateOperand, Value skipOperand,
+                       Value alsoOperand, Value alsoScaleOperand, Value alphaOperand, Value gammaOperand,
+                       Value betaOperand, Type x, Type f, Type bias, Type gate, Type skip, Type also, Type alsoScale,
+                       Type alpha, Type gamma, Type beta, Type normalized, Type sum, TypeRange statistics);
 
 /// `Tq, Tk, Tv (, Tmask)? (, Tsink)? (-> Tresult (, Tstatistic)*)?`; the result defaults to q's type.
 ParseResult parseAttentionTypes(OpAsmParser &parser, OptionalOperand &maskOperand, OptionalOperand &sinkOperand,

@@ -2,6 +2,7 @@
 //
 // Verifier of the family Block.
 
+#include "dialect/AddParts.h"
 #include "dialect/Placement.h"
 #include "dialect/Shapes.h"
 #include "dialect/Verification.h"
@@ -94,6 +95,10 @@ static LogicalResult verifyConnection(BlockOp op) {
   if (!op.getSkipScale().isExactlyValue(1.0)) // block.C16
     return op.emitOpError("expected no skip_scale beside streams, since the mix says what is kept, but got ")
            << printFloat(op.getSkipScale());
+  for (auto [value, name] : {std::pair(op.getSkip(), "skip"), std::pair(op.getAlso(), "also")})
+    if (value) // block.C16
+      return op.emitOpError("expected no ")
+             << name << " beside streams, since the mix says what is kept, but got " << value.getType();
   return failure(failed(verifyStreamWeights(op, x, op.getReadWeights())) ||                          // block.C14
                  failed(verifyParameterType(op, x, op.getReadWeights(), "weights of the read")) ||   // block.C14
                  failed(verifyScale(op, x.getElementType(), op.getReadScale(), "read_scale")) ||     // block.C14
@@ -106,14 +111,10 @@ LogicalResult BlockOp::verify() {
   if (failed(verifyNormCount(*this)) || failed(verifyConnection(*this)))
     return failure();
   RankedTensorType x = getRowType();
-  Type element = x.getElementType();
   DropoutClause dropout{getSeed(), getStep(), getDropoutOrigin(*this), getP(), getSite()};
   return failure(failed(verifyNorms(*this)) ||
-                 failed(verifyDropoutClause(*this, dropout, x.getShape())) ||             // block.C7, block.C13
-                 failed(verifyGateShape(*this, x, getGate())) ||                          // block.C8
-                 failed(verifyScale(*this, element, getSkipScale(), "skip_scale")) ||     // block.C8
-                 failed(verifyScale(*this, element, getBranchScale(), "branch_scale")) || // block.C8
-                 failed(verifyParameterType(*this, x, getGate(), "gate")));               // block.C9
+                 failed(verifyDropoutClause(*this, dropout, x.getShape())) || // block.C7, block.C13
+                 failed(verifyAddParts(*this, x, getAddParts(*this))));       // block.C8
 }
 
 LogicalResult BlockOp::verifyRegions() {

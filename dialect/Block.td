@@ -36,8 +36,9 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
     One sub-layer of a Transformer. The region of the op is the branch, for example an attention or an MLP. The
     placement says where the norm stands.
 
-    **Formula.** x is the stream, f the branch, N the norm, and a the `skip_scale`.
+    **Formula.** x is the stream, f the branch, N the norm, and a the `skip_scale`, or the value `skip`.
     `B(u) = branch_scale·(gate ⊙ dropout(u))` is applied to what the branch adds to the stream: f, or the norm after f.
+    With `also`, its operand, times its scale, is added after B.
 
     | placement | result |
     |---|---|
@@ -74,7 +75,8 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
     - `narrow_affine`: unit attribute, which holds for every norm of the block.
     - `dropout(p, site n, seed %s, step %t, origin %row %site %col, extent %local %global)`, optional: `resid.dropout`
       on the branch. Its origin, the column in it, and its extent are optional too.
-    - `gate`, `skip_scale`, `branch_scale`, optional: as in `resid.add`.
+    - `gate(%g : type)`, `skip(%s : type)`, `also(%x0 scale %l : type)`, `skip_scale`, `branch_scale`, optional: as in
+      `resid.add`. `also` has the type of `x`, which is not written.
     - `streams(read %a, write %b, mix %C)`, optional, each part too, with the type after each value: how the sub-layer is
       connected to several streams. Without a part, `resid.read` and `resid.write` do without it: streams are added,
       each stream gets all of the branch, and streams are not mixed.
@@ -107,8 +109,8 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
     - `block.C6`: `zero_centered_gamma` is given only with gamma, and `narrow_affine` only where a norm has a gamma.
     - `block.C7`: `seed`, `step`, `p` and `site` are given together, and the origin only with them. p is in [0, 1],
       and site in [0, 2^32). The static sizes amount to at most 2^32 rows and 2^35 columns.
-    - `block.C8`: the gate broadcasts as in `add.C5`. Both scales are finite in the arithmetic type.
-    - `block.C9`: norm parameters and gate are of f64 only where `x` is.
+    - `block.C8`: gate, skip, `also` and both scales hold to `add.C4`, `add.C5`, `add.C6`, `add.C7` and `add.C8`.
+    - `block.C9`: norm parameters are of f64 only where `x` is.
     - `block.C10`: the region has one argument, of the shape of `x`. Its element type is that of `x`. In `pre` and
       `peri` it may be narrower, since the norm before the branch may round its result to it.
     - `block.C11`: the region ends in `resid.yield` of the type of `x`. If your branch computes
@@ -120,7 +122,8 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
       hold to `read.C2`, `read.C3`, `read.C5`, `read.C6`, `write.C4`, `write.C5` and `write.C8`. What is said above of
       the shape of `x` holds with `streams` for one row.
     - `block.C15`: with `streams`, the placement is `pre`, `branch_post`, `peri` or `none`, unless there is one stream.
-    - `block.C16`: with `streams`, `skip_scale` is 1, since the mix says what is kept of a stream.
+    - `block.C16`: with `streams`, `skip_scale` is 1, and there is no `skip` and no `also`, since the mix says what is
+      kept of a stream.
 
     **Not allowed.** The clause `dropout` acts right before the add only: on the branch's output, or on the norm
     after it. Write dropout inside of the branch, for example on attention weights, as a `resid.dropout` in the
@@ -141,6 +144,18 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
              norm(layer gamma %g : tensor<768xf32> beta %b : tensor<768xf32> epsilon = 1.0e-5)
              dropout(0.1, site 3, seed %seed, step %step) gate(%gate : tensor<768xf32>)
              {skip_scale = 1.2}
+             : tensor<?x768xf32> {
+      ^bb0(%h: tensor<?x768xf32>):
+        %f = math.absf %h : tensor<?x768xf32>
+        resid.yield %f : tensor<?x768xf32>
+      }
+      return %y : tensor<?x768xf32>
+    }
+    // Learned factors on the stream and on the input of the model.
+    func.func @learned(%x: tensor<?x768xf32>, %input: tensor<?x768xf32>, %g: tensor<768xf32>, %s: tensor<f32>,
+                       %l: tensor<f32>) -> tensor<?x768xf32> {
+      %y = resid.block pre %x norm(rms gamma %g : tensor<768xf32> epsilon = 1.0e-6)
+             skip(%s : tensor<f32>) also(%input scale %l : tensor<f32>)
              : tensor<?x768xf32> {
       ^bb0(%h: tensor<?x768xf32>):
         %f = math.absf %h : tensor<?x768xf32>
@@ -182,7 +197,8 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
   let arguments = (ins Resid_PlacementAttr:$placement, Resid_Rows:$x, Variadic<Resid_Tensor>:$norm_parameters,
                        Optional<I64>:$seed, Optional<I64>:$step, Optional<I64>:$origin_row, Optional<I64>:$origin_site,
                        Optional<I64>:$origin_col, Optional<I64>:$extent_local, Optional<I64>:$extent_global,
-                       Optional<Resid_Tensor>:$gate, Optional<Resid_Tensor>:$read_weights,
+                       Optional<Resid_Tensor>:$gate, Optional<Resid_Tensor>:$skip, Optional<Resid_Rows>:$also,
+                       Optional<Resid_Tensor>:$also_scale, Optional<Resid_Tensor>:$read_weights,
                        Optional<Resid_Tensor>:$write_weights, Optional<Resid_Tensor>:$mix,
                        Resid_NormArrayAttr:$norms, // block.C1
                        OptionalAttr<Resid_F64Attr>:$p, OptionalAttr<Resid_I64Attr>:$site,

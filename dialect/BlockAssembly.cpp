@@ -166,6 +166,20 @@ static ParseResult parseConnection(OpAsmParser &parser, Connection &connection) 
   return parser.emitError(parser.getCurrentLocation(), isEmpty ? "expected read, write, mix or ')'" : "expected ')'");
 }
 
+/// `(%value : type)`
+static ParseResult parseFactor(OpAsmParser &parser, Parameters &parameters) {
+  return failure(parser.parseLParen() || parseParameter(parser, parameters) || parser.parseRParen());
+}
+
+/// `(%value (scale %factor : type)?)`; the value has the type of the stream.
+static ParseResult parseAlso(OpAsmParser &parser, Parameters &also, Parameters &scale) {
+  if (parser.parseLParen() || parser.parseOperand(also.operands.emplace_back()))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("scale")) && parseParameter(parser, scale))
+    return failure();
+  return parser.parseRParen();
+}
+
 /// The attributes of no clause: scales, narrow_affine, and what others have attached.
 static ParseResult parseAttributes(OpAsmParser &parser, OperationState &state) {
   NamedAttrList attributes;
@@ -182,7 +196,7 @@ static ParseResult parseAttributes(OpAsmParser &parser, OperationState &state) {
 ParseResult BlockOp::parse(OpAsmParser &parser, OperationState &state) {
   OpAsmParser::UnresolvedOperand x;
   SmallVector<Attribute> norms;
-  Parameters parameters, gate;
+  Parameters parameters, gate, skip, also, alsoScale;
   Dropout dropout;
   Connection connection;
   if (parsePlacement(parser, state) || parser.parseOperand(x))
@@ -192,8 +206,11 @@ ParseResult BlockOp::parse(OpAsmParser &parser, OperationState &state) {
       return failure();
   if (succeeded(parser.parseOptionalKeyword("dropout")) && parseDropout(parser, dropout))
     return failure();
-  if (succeeded(parser.parseOptionalKeyword("gate")) &&
-      (parser.parseLParen() || parseParameter(parser, gate) || parser.parseRParen()))
+  if (succeeded(parser.parseOptionalKeyword("gate")) && parseFactor(parser, gate))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("skip")) && parseFactor(parser, skip))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("also")) && parseAlso(parser, also, alsoScale))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("streams")) && parseConnection(parser, connection))
     return failure();
@@ -211,17 +228,20 @@ ParseResult BlockOp::parse(OpAsmParser &parser, OperationState &state) {
     state.addAttribute("streams", builder.getUnitAttr());
   auto count = [](const Parameters &given) { return static_cast<int32_t>(given.operands.size()); };
   int32_t seed = !dropout.operands.empty(), origin = dropout.hasOrigin, extent = dropout.hasExtent;
-  state.addAttribute("operandSegmentSizes",
-                     builder.getDenseI32ArrayAttr(
-                         {1, count(parameters), seed, seed, origin, origin, int32_t(dropout.hasColumn), extent, extent,
-                          count(gate), count(connection.read), count(connection.write), count(connection.mix)}));
+  state.addAttribute(
+      "operandSegmentSizes",
+      builder.getDenseI32ArrayAttr({1, count(parameters), seed, seed, origin, origin, int32_t(dropout.hasColumn),
+                                    extent, extent, count(gate), count(skip), count(also), count(alsoScale),
+                                    count(connection.read), count(connection.write), count(connection.mix)}));
   state.addTypes(type);
+  also.types.assign(also.operands.size(), type);
   auto resolve = [&](const Parameters &given) {
     return parser.resolveOperands(given.operands, given.types, location, state.operands);
   };
   return failure(parser.resolveOperand(x, type, state.operands) || resolve(parameters) ||
                  parser.resolveOperands(dropout.operands, builder.getI64Type(), state.operands) || resolve(gate) ||
-                 resolve(connection.read) || resolve(connection.write) || resolve(connection.mix));
+                 resolve(skip) || resolve(also) || resolve(alsoScale) || resolve(connection.read) ||
+                 resolve(connection.write) || resolve(connection.mix));
 }
 
 //===----------------------------------------------------------------------===//
@@ -231,6 +251,11 @@ ParseResult BlockOp::parse(OpAsmParser &parser, OperationState &state) {
 static void printParameter(OpAsmPrinter &printer, StringRef name, Value value) {
   if (value)
     printer << " " << name << " " << value << " : " << value.getType();
+}
+
+static void printFactor(OpAsmPrinter &printer, StringRef name, Value value) {
+  if (value)
+    printer << " " << name << "(" << value << " : " << value.getType() << ")";
 }
 
 static void printNorm(OpAsmPrinter &printer, const NormParts &norm) {
@@ -276,8 +301,13 @@ void BlockOp::print(OpAsmPrinter &printer) {
     printNorm(printer, norm);
   if (hasDropout())
     printDropout(printer, *this);
-  if (getGate())
-    printer << " gate(" << getGate() << " : " << getGate().getType() << ")";
+  printFactor(printer, "gate", getGate());
+  printFactor(printer, "skip", getSkip());
+  if (getAlso()) {
+    printer << " also(" << getAlso();
+    printParameter(printer, "scale", getAlsoScale());
+    printer << ")";
+  }
   if (getStreams())
     printConnection(printer, *this);
   SmallVector<StringRef> left(std::begin(clauseAttributes), std::end(clauseAttributes));

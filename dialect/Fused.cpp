@@ -2,6 +2,7 @@
 //
 // Builders, verifier, canonical forms and helpers of the family Fused.
 
+#include "dialect/AddParts.h"
 #include "dialect/Canonical.h"
 #include "dialect/Verification.h"
 
@@ -54,7 +55,8 @@ void AddNormOp::build(OpBuilder &builder, OperationState &state, NormKind kind, 
   build(builder, state, x.getType(), x.getType(), /*statistics=*/TypeRange(),
         NormKindAttr::get(builder.getContext(), kind), x, f, /*bias=*/Value(), /*seed=*/Value(), /*step=*/Value(),
         /*origin_row=*/Value(), /*origin_site=*/Value(), /*origin_col=*/Value(), /*extent_local=*/Value(),
-        /*extent_global=*/Value(), /*gate=*/Value(), /*alpha=*/Value(), gamma, beta, builder.getF64FloatAttr(epsilon),
+        /*extent_global=*/Value(), /*gate=*/Value(), /*skip=*/Value(), /*also=*/Value(), /*also_scale=*/Value(),
+        /*alpha=*/Value(), gamma, beta, builder.getF64FloatAttr(epsilon),
         /*p=*/FloatAttr(), /*site=*/IntegerAttr(), /*skip_scale=*/one,
         /*branch_scale=*/one, builder.getI64IntegerAttr(1), /*groups=*/IntegerAttr(),
         /*zero_centered_gamma=*/UnitAttr(), /*narrow_affine=*/UnitAttr());
@@ -72,7 +74,6 @@ static LogicalResult verifyTypes(AddNormOp op) {
                  failed(verifySumType(op, x, sum, "sum")) ||                                          // add_norm.C3
                  failed(verifyNormalizedType(op, sum, op.getNormalized().getType(), "normalized")) || // add_norm.C4
                  failed(verifyParameterType(op, x, op.getBias(), "bias")) ||                          // add_norm.C5
-                 failed(verifyParameterType(op, x, op.getGate(), "gate")) ||                          // add_norm.C5
                  failed(verifyParameterType(op, x, op.getAlpha(), "alpha")) ||                        // add_norm.C5
                  failed(verifyParameterType(op, x, op.getGamma(), "gamma")) ||                        // add_norm.C5
                  failed(verifyParameterType(op, x, op.getBeta(), "beta")));                           // add_norm.C5
@@ -114,14 +115,11 @@ static LogicalResult verifyKind(AddNormOp op) {
 
 LogicalResult AddNormOp::verify() {
   RankedTensorType x = getX().getType();
-  Type element = x.getElementType();
   if (failed(verifyTypes(*this)) || failed(verifyDropout(*this)) || failed(verifyKind(*this)))
     return failure();
   return failure(
       failed(verifyParameterShape(*this, x, getBias(), /*rank=*/1, "bias")) || // add_norm.C6
-      failed(verifyGateShape(*this, x, getGate())) ||                          // add_norm.C12
-      failed(verifyScale(*this, element, getSkipScale(), "skip_scale")) ||     // add_norm.C13
-      failed(verifyScale(*this, element, getBranchScale(), "branch_scale")) || // add_norm.C13
+      failed(verifyAddParts(*this, x, getAddParts(*this))) ||                  // add_norm.C12, add_norm.C13
       failed(verifyTrailingShape(*this, x, getGamma(), "gamma")) ||            // add_norm.C18
       failed(verifyBeta(*this, x, getGamma(), getBeta())) ||                   // add_norm.C19
       failed(verifyGammaAttributes(*this, getGamma(), getZeroCenteredGamma(),  // add_norm.C20

@@ -20,7 +20,7 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
     b          = add_bias f, bias
     d          = dropout b seed(seed, step) origin(origin_row, origin_site, origin_col)
                            extent(extent_local, extent_global) {p, site}
-    sum        = add x, d gate(gate) {skip_scale, branch_scale}
+    sum        = add x, d gate(gate) skip(skip) also(also scale scale) {skip_scale, branch_scale}
     normalized = layer_norm | rms_norm | dyt | group_norm sum alpha(alpha) gamma(gamma) beta(beta) {epsilon, …}
     ```
 
@@ -29,7 +29,7 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
     - `x`, the stream: `[…, D]`, of f16, bf16, f32 or f64. Every dimension may be dynamic.
     - `f`, the result of the branch: has the type of `x`.
     - `bias`, optional: `[D]`.
-    - `gate`, optional, with `skip_scale` and `branch_scale`: as in `resid.add`.
+    - `gate`, `skip` and `also`, optional, with `skip_scale` and `branch_scale`: as in `resid.add`.
     - `seed`, `step`, `origin_row`, `origin_site`, `origin_col`, `extent_local`, `extent_global`, with the attributes
       `p` and `site`: as in `resid.dropout`.
     - `alpha` (for dyt), `gamma`, `beta`: as in the op of the norm.
@@ -48,7 +48,7 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
     - `add_norm.C2`: `f` has the type of `x`.
     - `add_norm.C3`: the sum has the shape of `x`. Its element type is that of `x` or, for f16 and bf16, f32.
     - `add_norm.C4`: `normalized` has the shape of the sum, and its element type or a narrower one.
-    - `add_norm.C5`: bias, gate, alpha, gamma and beta are of f64 only where `x` is.
+    - `add_norm.C5`: bias, alpha, gamma and beta are of f64 only where `x` is.
     - `add_norm.C6`: bias has rank 1, and its size agrees with the last dimension of `x`. Two sizes agree where they
       are equal or one of them is dynamic.
     - `add_norm.C7`: `seed`, `step`, `p` and `site` are given together.
@@ -56,7 +56,7 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
     - `add_norm.C9`: `site` is in [0, 2^32).
     - `add_norm.C10`: `origin_row` and `origin_site` are given together, and only with a seed.
     - `add_norm.C11`: with a seed, the static sizes amount to at most 2^32 rows and 2^35 columns.
-    - `add_norm.C12`: the gate broadcasts as in `add.C5`.
+    - `add_norm.C12`: gate, skip and `also` hold to `add.C4`, `add.C5`, `add.C7` and `add.C8`.
     - `add_norm.C13`: both scales are finite in the arithmetic type.
     - `add_norm.C14`: alpha is given for dyt and for no other kind. It has rank 0.
     - `add_norm.C15`: epsilon is given for layer, rms and group, and not for dyt. It is finite and not negative in the
@@ -77,8 +77,8 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
     single ops.
 
     **Gradient.** As in the expansion. `sum` gets two gradients: dsum from the uses of the result, and dn from the
-    norm. With `t = dn + dsum`, `dx = skip_scale·t`. Bias, gate and branch follow as in `resid.add`, `resid.dropout`
-    and `resid.add_bias`.
+    norm. Their sum `t = dn + dsum` is what `resid.add` takes to `x`, gate, skip, `also` and branch. Bias and branch
+    follow as in `resid.dropout` and `resid.add_bias`.
 
     **Rounding.** Every step of the expansion rounds to the type of its result, as its own page says. Bias and dropout
     round to the type of `f`. The add rounds to the type of the sum, before the statistics are taken. The norm rounds
@@ -105,8 +105,9 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
   let arguments = (ins Resid_NormKindAttr:$kind, Resid_Rows:$x, Resid_Rows:$f, Optional<Resid_Tensor>:$bias,
                        Optional<I64>:$seed, Optional<I64>:$step, Optional<I64>:$origin_row, Optional<I64>:$origin_site,
                        Optional<I64>:$origin_col, Optional<I64>:$extent_local, Optional<I64>:$extent_global,
-                       Optional<Resid_Tensor>:$gate, Optional<Resid_Tensor>:$alpha, Optional<Resid_Tensor>:$gamma,
-                       Optional<Resid_Tensor>:$beta, // add_norm.C1
+                       Optional<Resid_Tensor>:$gate, Optional<Resid_Tensor>:$skip, Optional<Resid_Rows>:$also,
+                       Optional<Resid_Tensor>:$also_scale, Optional<Resid_Tensor>:$alpha,
+                       Optional<Resid_Tensor>:$gamma, Optional<Resid_Tensor>:$beta, // add_norm.C1
                        OptionalAttr<Resid_F64Attr>:$epsilon, OptionalAttr<Resid_F64Attr>:$p,
                        OptionalAttr<Resid_I64Attr>:$site, DefaultValuedAttr<Resid_F64Attr, "1.0">:$skip_scale,
                        DefaultValuedAttr<Resid_F64Attr, "1.0">:$branch_scale,
@@ -117,10 +118,11 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
     custom<Keyword>($kind) $x `,` $f (`bias` `(` $bias^ `)`)? (`dropout` `(` $seed^ `,` $step `)`)?
     (`origin` `(` $origin_row^ `,` $origin_site (`,` $origin_col^)? `)`)?
     (`extent` `(` $extent_local^ `,` $extent_global `)`)? (`gate` `(` $gate^ `)`)?
-    (`alpha` `(` $alpha^ `)`)? (`gamma` `(` $gamma^ `)`)? (`beta` `(` $beta^ `)`)? attr-dict `:`
-    custom<AddNormTypes>(ref($bias), ref($gate), ref($alpha), ref($gamma), ref($beta),
-                         type($x), type($f), type($bias), type($gate), type($alpha), type($gamma), type($beta),
-                         type($normalized), type($sum), type($statistics))
+    (`skip` `(` $skip^ `)`)? (`also` `(` $also^ (`scale` $also_scale^)? `)`)? (`alpha` `(` $alpha^ `)`)? (`gamma` `(` $gamma^ `)`)? (`beta` `(` $beta^ `)`)? attr-dict `:`
+    custom<AddNormTypes>(ref($bias), ref($gate), ref($skip), ref($also), ref($also_scale), ref($alpha), ref($gamma),
+                         ref($beta), type($x), type($f), type($bias), type($gate), type($skip), type($also),
+                         type($also_scale), type($alpha), type($gamma), type($beta), type($normalized), type($sum),
+                         type($statistics))
   }];
   let builders = [
     // Layer or RMS norm of x + f; the results have the type of x.

@@ -2,6 +2,7 @@
 //
 // Builders, verifiers and canonical forms of the family Residual.
 
+#include "dialect/AddParts.h"
 #include "dialect/Canonical.h"
 #include "dialect/Verification.h"
 #include "mlir/IR/Matchers.h"
@@ -15,19 +16,46 @@ using namespace mlir::resid;
 
 void AddOp::build(OpBuilder &builder, OperationState &state, Value x, Value f, Value gate, double skipScale,
                   double branchScale) {
-  build(builder, state, x.getType(), x, f, gate, builder.getF64FloatAttr(skipScale),
-        builder.getF64FloatAttr(branchScale));
+  build(builder, state, x.getType(), x, f, gate, /*skip=*/Value(), /*also=*/Value(), /*also_scale=*/Value(),
+        builder.getF64FloatAttr(skipScale), builder.getF64FloatAttr(branchScale));
+}
+
+AddOp resid::createAdd(OpBuilder &builder, Location loc, Type type, Value x, Value f, const AddParts &parts) {
+  return AddOp::create(builder, loc, type, x, f, parts.gate, parts.skip, parts.also, parts.alsoScale, parts.skipScale,
+                       parts.branchScale);
+}
+
+AddParts AddParts::withOperands(ValueRange from, ValueRange to) const {
+  AddParts parts = *this;
+  for (Value *operand : {&parts.gate, &parts.skip, &parts.also, &parts.alsoScale})
+    if (auto found = llvm::find(from, *operand); *operand && found != from.end())
+      *operand = to[found - from.begin()];
+  return parts;
+}
+
+LogicalResult resid::verifyAddParts(Operation *op, RankedTensorType x, const AddParts &parts) {
+  for (const AddFactor &factor : addFactors)
+    if (failed(verifyParameterType(op, x, parts.*factor.value, factor.name)) || // add.C4
+        failed(verifyGateShape(op, x, parts.*factor.value, factor.name)))       // add.C5
+      return failure();
+  APFloat skipScale = parts.skipScale.getValue(), branchScale = parts.branchScale.getValue();
+  if (failed(verifyScale(op, x.getElementType(), skipScale, "skip_scale")) ||   // add.C6
+      failed(verifyScale(op, x.getElementType(), branchScale, "branch_scale"))) // add.C6
+    return failure();
+  if (parts.also && parts.also.getType() != x) // add.C7
+    return op->emitOpError("expected also of type ") << x << " but got " << parts.also.getType();
+  if (parts.alsoScale && !parts.also) // add.C7
+    return op->emitOpError("expected also beside its scale but got none");
+  if (parts.skip && !skipScale.isExactlyValue(1.0)) // add.C8
+    return op->emitOpError("expected no skip_scale beside skip but got ") << printFloat(skipScale);
+  return success();
 }
 
 LogicalResult AddOp::verify() {
   RankedTensorType x = getX().getType();
-  Type element = x.getElementType();
-  return failure(failed(verifyBranchType(*this, x, getF().getType())) ||                 // add.C2
-                 failed(verifySumType(*this, x, getResult().getType(), "result")) ||     // add.C3
-                 failed(verifyParameterType(*this, x, getGate(), "gate")) ||             // add.C4
-                 failed(verifyGateShape(*this, x, getGate())) ||                         // add.C5
-                 failed(verifyScale(*this, element, getSkipScale(), "skip_scale")) ||    // add.C6
-                 failed(verifyScale(*this, element, getBranchScale(), "branch_scale"))); // add.C6
+  return failure(failed(verifyBranchType(*this, x, getF().getType())) ||             // add.C2
+                 failed(verifySumType(*this, x, getResult().getType(), "result")) || // add.C3
+                 failed(verifyAddParts(*this, x, getAddParts(*this))));              // add.C4 to add.C8
 }
 
 bool resid::isIdentityGate(Value gate, RankedTensorType x) {

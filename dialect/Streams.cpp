@@ -242,6 +242,7 @@ LogicalResult WriteOp::canonicalize(WriteOp op, PatternRewriter &rewriter) {
   Location loc = op.getLoc();
   Value stream = dropStream(rewriter, loc, op.getX()), gate = dropStream(rewriter, loc, op.getWeights());
   Value added = AddOp::create(rewriter, loc, getStreamType(op.getType()), stream, op.getY(), gate,
+                              /*skip=*/Value(), /*also=*/Value(), /*also_scale=*/Value(),
                               rewriter.getF64FloatAttr(*skipScale), rewriter.getF64FloatAttr(1.0));
   rewriter.replaceOp(op, addStream(rewriter, loc, added));
   return success();

@@ -95,7 +95,7 @@ LogicalResult resid::verifyParameterShape(Operation *op, RankedTensorType x, Val
   return verifyTrailingShape(op, x, parameter, name);
 }
 
-LogicalResult resid::verifyGateShape(Operation *op, RankedTensorType x, Value gate) {
+LogicalResult resid::verifyGateShape(Operation *op, RankedTensorType x, Value gate, StringRef name) {
   if (!gate)
     return success();
   ArrayRef<int64_t> shape = cast<RankedTensorType>(gate.getType()).getShape();
@@ -105,8 +105,8 @@ LogicalResult resid::verifyGateShape(Operation *op, RankedTensorType x, Value ga
                     });
   if (broadcasts)
     return success();
-  return op->emitOpError("expected a gate that broadcasts to shape ")
-         << printShape(x.getShape()) << " but got " << printShape(shape);
+  return op->emitOpError("expected a ") << name << " that broadcasts to shape " << printShape(x.getShape())
+                                        << " but got " << printShape(shape);
 }
 
 LogicalResult resid::verifyScale(Operation *op, Type elementType, const llvm::APFloat &scale, StringRef name) {

@@ -38,7 +38,7 @@ LogicalResult verifyTrailingShape(Operation *op, RankedTensorType x, Value param
 LogicalResult verifyParameterShape(Operation *op, RankedTensorType x, Value parameter, int64_t rank, StringRef name);
 
 /// As verifyTrailingShape, but a static 1 broadcasts.
-LogicalResult verifyGateShape(Operation *op, RankedTensorType x, Value gate);
+LogicalResult verifyGateShape(Operation *op, RankedTensorType x, Value gate, StringRef name = "gate");
 
 /// x has dimensions of streams and of features, and as many streams as an op may have.
 LogicalResult verifyStreams(Operation *op, RankedTensorType x, StringRef name);

@@ -3,6 +3,7 @@
 // Family Block: a residual sub-layer by the formula of its placement. The six formulas stand here once more, apart from
 // the rules that the expansion follows, so that one can be held against the other.
 
+#include "dialect/AddParts.h"
 #include "dialect/Placement.h"
 #include "reference/Interpreter.h"
 
@@ -42,7 +43,7 @@ FailureOr<Array> Interpreter::evaluateReadOf(BlockOp op, FailureOr<Array> x) {
                      {*x, weights});
 }
 
-/// a·x + branch_scale·(gate ⊙ dropout(f)), or with several streams what they become.
+/// The add of dropout(f), with all clauses, or with several streams what they become.
 FailureOr<Array> Interpreter::evaluateResidualOf(BlockOp op, FailureOr<Array> x, FailureOr<Array> f) {
   if (failed(x) || failed(f))
     return failure();
@@ -53,23 +54,22 @@ FailureOr<Array> Interpreter::evaluateResidualOf(BlockOp op, FailureOr<Array> x,
     if (failed(f))
       return failure();
   }
-  Array gate = getOptional(op.getGate());
+  AddParts parts = getAddParts(op);
+  Array gate = getOptional(parts.gate);
   if (op.getStreams()) {
     // To add -0 changes nothing.
     Array none = Array::zeros(op.getRowType(), f->getShape());
     llvm::fill(none.mutableFloats(), -0.0);
-    bool isScaled = gate || !op.getBranchScale().isExactlyValue(1.0);
-    if (isScaled)
-      f = handOnTaint(add(op, none, *f, gate, 1.0, op.getBranchScale().convertToDouble(), op.getRowType()), {*f, gate});
+    if (parts.scalesBranch())
+      f = handOnTaint(add(op, none, *f, parts, op.getRowType()), {*f, gate});
     if (failed(f))
       return failure();
     Array weights = getOptional(op.getWriteWeights()), mix = getOptional(op.getMix());
     return handOnTaint(write(op, *x, *f, op.getWriteWeights(), op.getMix(), /*isTransposed=*/false, op.getType()),
                        {*x, *f, weights, mix});
   }
-  return handOnTaint(
-      add(op, *x, *f, gate, op.getSkipScale().convertToDouble(), op.getBranchScale().convertToDouble(), op.getType()),
-      {*x, *f, gate});
+  return handOnTaint(add(op, *x, *f, parts, op.getType()),
+                     {*x, *f, gate, getOptional(parts.skip), getOptional(parts.also), getOptional(parts.alsoScale)});
 }
 
 FailureOr<Array> Interpreter::evaluate(BlockOp op) {

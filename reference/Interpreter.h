@@ -5,9 +5,9 @@
 #ifndef RESID_REFERENCE_INTERPRETER_H
 #define RESID_REFERENCE_INTERPRETER_H
 
+#include "dialect/AddParts.h"
 #include "dialect/Contraction.h"
 #include "dialect/NormGrad.h"
-#include "dialect/ResidDialect.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -63,8 +63,7 @@ private:
 
   // Residual.cpp, Norm.cpp: null results for ops of other families.
   Results evaluateResid(Operation &op);
-  FailureOr<Array> add(Operation *op, const Array &x, const Array &f, const Array &gate, double skipScale,
-                       double branchScale, Type resultType);
+  FailureOr<Array> add(Operation *op, const Array &x, const Array &f, const AddParts &parts, Type resultType);
   FailureOr<Array> addBias(Operation *op, const Array &f, const Array &bias);
   /// The values of the operands beside the attributes.
   DropoutParameters getDropoutParameters(double p, uint64_t site, Value seed, Value step,

@@ -3,7 +3,7 @@
 // Family Residual and dropout: add, add_bias, dropout, computed in the arithmetic type and bit-equal to compiled code;
 // and add_norm by its definition, the expansion.
 
-#include "dialect/ResidDialect.h"
+#include "dialect/AddParts.h"
 #include "reference/Bounds.h"
 #include "reference/Interpreter.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -26,20 +26,25 @@ FailureOr<SmallVector<int64_t>> getBroadcastStrides(Operation *op, StringRef wha
   return strides;
 }
 
-/// Calls `body(element, offset)` for all elements of `shape` in row-major order, `offset` following `strides`.
-template <typename Body> static void forEachOffset(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, Body body) {
+/// Calls `body(element, offsets)` for all elements of `shape` in row-major order, one offset for each of `strides`.
+template <typename Body>
+static void forEachOffset(ArrayRef<int64_t> shape, ArrayRef<ArrayRef<int64_t>> strides, Body body) {
   int64_t count = 1;
   for (int64_t dim : shape)
     count *= dim;
   SmallVector<int64_t> index(shape.size(), 0);
-  int64_t offset = 0;
+  SmallVector<int64_t> offsets(strides.size(), 0);
+  auto move = [&](int64_t dimension, int64_t steps) {
+    for (auto [offset, own] : llvm::zip_equal(offsets, strides))
+      offset += own[dimension] * steps;
+  };
   for (int64_t element = 0; element != count; ++element) {
-    body(element, offset);
+    body(element, offsets);
     for (int64_t d = static_cast<int64_t>(shape.size()) - 1; d >= 0; --d) {
-      offset += strides[d];
+      move(d, 1);
       if (++index[d] < shape[d])
         break;
-      offset -= strides[d] * shape[d];
+      move(d, -shape[d]);
       index[d] = 0;
     }
   }
@@ -58,36 +63,62 @@ static LogicalResult checkSameShape(Operation *op, const Array &x, const Array &
   return op->emitOpError() << "expected x and f of one shape but got " << describe(x) << " and " << describe(f);
 }
 
-FailureOr<Array> Interpreter::add(Operation *op, const Array &x, const Array &f, const Array &gate, double skipScale,
-                                  double branchScale, Type resultType) {
-  if (failed(checkSameShape(op, x, f)))
+/// A factor of an add, and where its elements lie; 1 for each element where there is none.
+struct Factor {
+  const double *values = nullptr;
+  SmallVector<int64_t> strides;
+};
+
+static FailureOr<Factor> getFactor(Operation *op, StringRef name, Value operand, const Array &factor, const Array &x) {
+  if (!factor)
+    return Factor{nullptr, SmallVector<int64_t>(x.getRank(), 0)};
+  FailureOr<SmallVector<int64_t>> strides =
+      getBroadcastStrides(op, name, factor, x.getShape(), cast<RankedTensorType>(operand.getType()).getShape());
+  if (failed(strides))
+    return failure();
+  return Factor{factor.floats().data(), *strides};
+}
+
+FailureOr<Array> Interpreter::add(Operation *op, const Array &x, const Array &f, const AddParts &parts,
+                                  Type resultType) {
+  Array also = getOptional(parts.also);
+  if (failed(checkSameShape(op, x, f)) || (also && failed(checkSameShape(op, x, also))))
     return failure();
   FloatKind arithmetic = getArithmeticKind(x.floatKind());
   Array result = Array::zeros(resultType, x.getShape());
   FloatKind stored = result.floatKind();
-  double skip = round(arithmetic, skipScale), branch = round(arithmetic, branchScale);
-  SmallVector<int64_t> strides(x.getRank(), 0);
-  if (gate) {
-    Value operand = llvm::TypeSwitch<Operation *, Value>(op).Case<AddOp, AddNormOp, BlockOp>(
-        [](auto withGate) { return withGate.getGate(); });
-    FailureOr<SmallVector<int64_t>> found =
-        getBroadcastStrides(op, "gate", gate, x.getShape(), cast<RankedTensorType>(operand.getType()).getShape());
+  double skipScale = round(arithmetic, parts.skipScale.getValueAsDouble());
+  double branchScale = round(arithmetic, parts.branchScale.getValueAsDouble());
+  SmallVector<Factor> factors;
+  for (const AddFactor &factor : addFactors) {
+    Value operand = parts.*factor.value;
+    FailureOr<Factor> found = getFactor(op, factor.name, operand, getOptional(operand), x);
     if (failed(found))
       return failure();
-    strides = *found;
+    factors.push_back(*found);
   }
-  const double *xs = x.floats().data(), *fs = f.floats().data(), *gates = gate ? gate.floats().data() : nullptr;
+  const double *xs = x.floats().data(), *fs = f.floats().data(), *others = also ? also.floats().data() : nullptr;
   double *out = result.mutableFloats().data();
-  bool isSplit = skip != 1.0 && !options.hasFMA;
+  bool scalesSkip = parts.scalesSkip(), isSplit = (scalesSkip || parts.alsoScale) && !options.hasFMA;
   Accuracy accuracy{Accuracy::Bounded, {}};
-  forEachOffset(x.getShape(), strides, [&](int64_t i, int64_t offset) {
-    double u = gates ? round(arithmetic, gates[offset] * fs[i]) : fs[i];
-    u = branch == 1.0 ? u : round(arithmetic, branch * u);
-    double y = skip == 1.0 ? round(arithmetic, xs[i] + u) : fusedMultiplyAdd(arithmetic, isExactMode(), skip, xs[i], u);
+  // y = l·x0 + (s·x + u), where products without a factor are left out.
+  auto multiplyAdd = [&](bool isScaled, double a, double b, double c) {
+    return isScaled ? fusedMultiplyAdd(arithmetic, isExactMode(), a, b, c) : round(arithmetic, b + c);
+  };
+  const Factor &gate = factors[0], &skip = factors[1], &alsoScale = factors[2];
+  forEachOffset(x.getShape(), {gate.strides, skip.strides, alsoScale.strides}, [&](int64_t i, ArrayRef<int64_t> at) {
+    double u = gate.values ? round(arithmetic, gate.values[at[0]] * fs[i]) : fs[i];
+    u = branchScale == 1.0 ? u : round(arithmetic, branchScale * u);
+    double s = skip.values ? skip.values[at[1]] : skipScale, l = alsoScale.values ? alsoScale.values[at[2]] : 1.0;
+    double y = multiplyAdd(scalesSkip, s, xs[i], u);
+    if (others)
+      y = multiplyAdd(alsoScale.values, l, others[i], y);
     out[i] = round(stored, y);
-    if (isSplit)
-      accuracy.bounds.push_back(
-          bounds::contraction(arithmetic, stored, {y, std::fabs(skip * xs[i]) + std::fabs(u), 2}));
+    if (!isSplit)
+      return;
+    double second = others ? std::fabs(l * others[i]) : 0.0;
+    accuracy.bounds.push_back(
+        bounds::contraction(arithmetic, stored, {y, std::fabs(s * xs[i]) + std::fabs(u) + second, others ? 4.0 : 2.0}));
   });
   if (isSplit)
     result.setAccuracy(std::make_shared<const Accuracy>(std::move(accuracy)));
@@ -201,9 +232,7 @@ Interpreter::Results Interpreter::evaluate(AddNormOp op) {
                                           op.getSeed(), op.getStep(), getDropoutOrigin(op)));
   if (failed(branch))
     return failure();
-  FailureOr<Array> sum =
-      add(op, get(op.getX()), *branch, getOptional(op.getGate()), op.getSkipScale().convertToDouble(),
-          op.getBranchScale().convertToDouble(), op.getSum().getType());
+  FailureOr<Array> sum = add(op, get(op.getX()), *branch, getAddParts(op), op.getSum().getType());
   if (failed(sum))
     return failure();
   SmallVector<Type> types{op.getNormalized().getType()};
@@ -228,9 +257,7 @@ Interpreter::Results Interpreter::evaluateResid(Operation &op) {
     return normGrad(&op, *parts);
   return llvm::TypeSwitch<Operation *, Results>(&op)
       .Case([&](AddOp addOp) {
-        return single(add(addOp, get(addOp.getX()), get(addOp.getF()), getOptional(addOp.getGate()),
-                          addOp.getSkipScale().convertToDouble(), addOp.getBranchScale().convertToDouble(),
-                          addOp.getType()));
+        return single(add(addOp, get(addOp.getX()), get(addOp.getF()), getAddParts(addOp), addOp.getType()));
       })
       .Case([&](AddBiasOp bias) { return single(addBias(bias, get(bias.getF()), get(bias.getBias()))); })
       .Case([&](DropoutOp dropoutOp) {

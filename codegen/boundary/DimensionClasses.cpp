@@ -4,7 +4,7 @@
 
 #include "codegen/boundary/DimensionClasses.h"
 
-#include "dialect/ResidDialect.h"
+#include "dialect/AddParts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -108,14 +108,17 @@ void DimensionClasses::uniteWithSize(Dimension dimension, OpFoldResult size) {
 void DimensionClasses::visitResidOp(Operation *op) {
   Value stream = op->getOperand(0);
   int64_t rank = rankOf(stream);
-  Value gate;
+  AddParts parts;
   if (auto add = dyn_cast<AddOp>(op))
-    gate = add.getGate();
+    parts = getAddParts(add);
   else if (auto addNorm = dyn_cast<AddNormOp>(op))
-    gate = addNorm.getGate();
+    parts = getAddParts(addNorm);
+  auto isFactor = [&](Value operand) {
+    return llvm::any_of(addFactors, [&](const AddFactor &factor) { return parts.*factor.value == operand; });
+  };
   for (Value operand : op->getOperands().drop_front())
     if (rankOf(operand) >= 0 && rankOf(operand) <= rank)
-      uniteAligned(operand, stream, rank - rankOf(operand), /*broadcastsOnes=*/operand == gate);
+      uniteAligned(operand, stream, rank - rankOf(operand), /*broadcastsOnes=*/isFactor(operand));
   std::optional<NormParts> norm = getNormParts(op);
   ValueRange statistics = norm ? ValueRange(op->getResults().drop_front()) : ValueRange();
   if (auto addNorm = dyn_cast<AddNormOp>(op)) {

@@ -26,8 +26,8 @@ struct LowerAddNorm : OpConversionPattern<AddNormOp> {
   LogicalResult matchAndRewrite(AddNormOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     Code builder(rewriter, op.getLoc());
     Value branch = lowerBranch(builder, op, adaptor);
-    Value sum = lowerAdd(builder, adaptor.getX(), branch, adaptor.getGate(), op.getSkipScale(), op.getBranchScale(),
-                         op.getSum().getType());
+    AddParts parts = getAddParts(op).withOperands(op->getOperands(), adaptor.getOperands());
+    Value sum = lowerAdd(builder, adaptor.getX(), branch, parts, op.getSum().getType());
     NormParts norm = op.getNormParts().withOperands(op->getOperands(), adaptor.getOperands());
     norm.x = sum;
     SmallVector<Value> results =

@@ -7,7 +7,7 @@
 #define RESID_CODEGEN_LINALG_PATTERNS_H
 
 #include "codegen/builder/Code.h"
-#include "dialect/ResidDialect.h"
+#include "dialect/AddParts.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 namespace mlir::resid {
@@ -46,8 +46,7 @@ void requireIds(Code &builder, Value ids, Value size, std::optional<int64_t> oth
 void requireSlices(Operation *root);
 
 /// y = skip_scale·x + branch_scale·(gate ⊙ f), rounded to the result's element type once; gate may be null.
-Value lowerAdd(Code &builder, Value x, Value f, Value gate, const APFloat &skipScale, const APFloat &branchScale,
-               Type resultType);
+Value lowerAdd(Code &builder, Value x, Value f, const AddParts &parts, Type resultType);
 
 /// f + b along the feature axis.
 Value lowerAddBias(Code &builder, Value f, Value bias);

@@ -10,24 +10,39 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-Value resid::lowerAdd(Code &builder, Value x, Value f, Value gate, const APFloat &skipScale, const APFloat &branchScale,
-                      Type resultType) {
+/// The elements of an add in the order of its operands; those that it does not have are null.
+static Value createSum(Code &builder, ValueRange elements, const AddParts &parts, FloatType arithmetic) {
+  Value x = elements[0], branch = elements[1], gate = elements[2], skip = elements[3], also = elements[4],
+        alsoScale = elements[5];
+  APFloat branchScale = parts.branchScale.getValue(), skipScale = parts.skipScale.getValue();
+  if (gate)
+    branch = builder.multiply(gate, branch);
+  if (!branchScale.isExactlyValue(1.0))
+    branch = builder.multiply(createConstant(builder, arithmetic, branchScale), branch);
+  if (!skipScale.isExactlyValue(1.0))
+    skip = createConstant(builder, arithmetic, skipScale);
+  Value sum = skip ? builder.fma(skip, x, branch) : builder.add(x, branch);
+  if (!also)
+    return sum;
+  return alsoScale ? builder.fma(alsoScale, also, sum) : builder.add(sum, also);
+}
+
+Value resid::lowerAdd(Code &builder, Value x, Value f, const AddParts &parts, Type resultType) {
   auto type = cast<RankedTensorType>(x.getType());
   FloatType arithmetic = getArithmeticType(type.getElementType());
   AffineMap identity = getIdentityMap(builder.getContext(), type.getRank());
-  AffineMap gateMap = gate ? getBroadcastMap(cast<RankedTensorType>(gate.getType()), type.getShape()) : AffineMap();
-  auto body = [&](Code &inner, ValueRange elements) {
-    Value branch = elements[1];
-    if (elements[2])
-      branch = inner.multiply(elements[2], branch);
-    if (!branchScale.isExactlyValue(1.0))
-      branch = inner.multiply(createConstant(inner, arithmetic, branchScale), branch);
-    if (skipScale.isExactlyValue(1.0))
-      return inner.add(elements[0], branch);
-    return inner.fma(createConstant(inner, arithmetic, skipScale), elements[0], branch);
+  auto getMap = [&](Value factor) {
+    return factor ? getBroadcastMap(cast<RankedTensorType>(factor.getType()), type.getShape()) : AffineMap();
   };
-  return createElementwise(builder, {{x, identity}, {f, identity}, {gate, gateMap}}, getSizes(builder, x), resultType,
-                           arithmetic, body);
+  auto body = [&](Code &inner, ValueRange elements) { return createSum(inner, elements, parts, arithmetic); };
+  return createElementwise(builder,
+                           {{x, identity},
+                            {f, identity},
+                            {parts.gate, getMap(parts.gate)},
+                            {parts.skip, getMap(parts.skip)},
+                            {parts.also, identity},
+                            {parts.alsoScale, getMap(parts.alsoScale)}},
+                           getSizes(builder, x), resultType, arithmetic, body);
 }
 
 Value resid::lowerAddBias(Code &builder, Value f, Value bias) {
@@ -44,8 +59,8 @@ struct LowerAdd : OpConversionPattern<AddOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(AddOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     Code builder(rewriter, op.getLoc());
-    rewriter.replaceOp(op, lowerAdd(builder, adaptor.getX(), adaptor.getF(), adaptor.getGate(), op.getSkipScale(),
-                                    op.getBranchScale(), op.getType()));
+    AddParts parts = getAddParts(op).withOperands(op->getOperands(), adaptor.getOperands());
+    rewriter.replaceOp(op, lowerAdd(builder, adaptor.getX(), adaptor.getF(), parts, op.getType()));
     return success();
   }
 };

@@ -52,6 +52,8 @@ def CheckStream : Pass<"resid-check-stream", "::mlir::ModuleOp"> {
     in the same function. Silent where the branch is itself an argument of the function, since a kernel may take it from
     its caller.
 
+    **An add that drops its stream.** `skip_scale` is 0, or `skip` a constant of zeros.
+
     **Several streams without a head.** A stack that ends in `resid.write` leaves its function, or goes into a linear
     layer, with all its streams. Silent where a reader computes anything else of the streams, and in a function of one
     layer, as above.

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the field knows as mistakes around a residual stream, and in the programs that have one, one function each. They look at the program and emit
-// warnings, each with the place and the mend; they change nothing.
+// What the field knows as mistakes around a residual stream, and in the programs that have one, one function each. They
+// look at the program and emit warnings, each with the place and the mend; they change nothing.
 
 #ifndef RESID_PASSES_CHECKS_STREAMCHECKS_H
 #define RESID_PASSES_CHECKS_STREAMCHECKS_H
@@ -10,7 +10,8 @@
 
 namespace mlir::resid {
 
-/// Dropout on the stream after a residual add, a norm on the skip path, a branch that does not depend on the stream.
+/// Dropout on the stream after a residual add, a norm on the skip path, a branch that does not depend on the stream, a
+/// stream that an add drops.
 /// `module` has no fused ops.
 void checkSubLayers(ModuleOp module);
 
@@ -25,7 +26,8 @@ void checkConnections(ModuleOp module);
 /// nor blocks.
 void checkDropoutSites(ModuleOp module);
 
-/// Sums, and whatever else of linalg, that read what nobody wrote: an output without a fill. `module` is as it is written.
+/// Sums, and whatever else of linalg, that read what nobody wrote: an output without a fill. `module` is as it is
+/// written.
 void checkUnfilled(ModuleOp module);
 
 /// Who reads the stream after a stack.

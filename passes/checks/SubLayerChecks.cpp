@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "passes/checks/StreamChecks.h"
 #include "passes/stream/Ancestry.h"
@@ -257,7 +258,20 @@ static void checkDropoutPlace(DropoutOp dropout) {
   warning.attachNote() << "mend: apply dropout to the branch, before the add";
 }
 
+//===----------------------------------------------------------------------===//
+// A stream that is not handed on
+//===----------------------------------------------------------------------===//
+
+/// A factor of 0 on the stream drops it, and with it the gradient of all sub-layers before.
+template <typename SumOp> static void checkSkip(SumOp op) {
+  AddParts parts = getAddParts(op);
+  if (parts.skipScale.getValue().isZero() || (parts.skip && matchPattern(parts.skip, m_AnyZeroFloat())))
+    warn(op.getLoc(), "this residual add drops its stream: the factor of the stream is 0",
+         "scale the stream by a factor that is not 0, or write what the branch makes without an add");
+}
+
 void resid::checkSubLayers(ModuleOp module) {
+  forEachSum(module, [](auto sum) { checkSkip(sum); });
   module.walk<WalkOrder::PreOrder>([](Operation *op) {
     if (auto dropout = dyn_cast<DropoutOp>(op))
       checkDropoutPlace(dropout);

@@ -29,12 +29,13 @@ static InFlightDiagnostic refuse(Operation *op) { return op->emitError() << "not
 static BlockOp createBlock(OpBuilder &builder, BlockOp old, Value stream, const ConnectionCoefficients *coefficients) {
   ConnectionCoefficients none;
   const ConnectionCoefficients &given = coefficients ? *coefficients : none;
-  auto block = BlockOp::create(
-      builder, old.getLoc(), stream.getType(), old.getPlacementAttr(), stream, old.getNormParameters(), old.getSeed(),
-      old.getStep(), old.getOriginRow(), old.getOriginSite(), old.getOriginCol(), old.getExtentLocal(),
-      old.getExtentGlobal(), old.getGate(), given.read, given.write, given.mix, old.getNormsAttr(), old.getPAttr(),
-      old.getSiteAttr(), old.getSkipScaleAttr(), old.getBranchScaleAttr(), old.getNarrowAffineAttr(),
-      coefficients ? builder.getUnitAttr() : UnitAttr(), builder.getF64FloatAttr(1.0));
+  auto block =
+      BlockOp::create(builder, old.getLoc(), stream.getType(), old.getPlacementAttr(), stream, old.getNormParameters(),
+                      old.getSeed(), old.getStep(), old.getOriginRow(), old.getOriginSite(), old.getOriginCol(),
+                      old.getExtentLocal(), old.getExtentGlobal(), old.getGate(), /*skip=*/Value(), /*also=*/Value(),
+                      /*also_scale=*/Value(), given.read, given.write, given.mix, old.getNormsAttr(), old.getPAttr(),
+                      old.getSiteAttr(), old.getSkipScaleAttr(), old.getBranchScaleAttr(), old.getNarrowAffineAttr(),
+                      coefficients ? builder.getUnitAttr() : UnitAttr(), builder.getF64FloatAttr(1.0));
   block->setDiscardableAttrs(old->getDiscardableAttrDictionary());
   block.getBranch().takeBody(old.getBranch());
   return block;
@@ -110,6 +111,9 @@ static LogicalResult checkWidening(const Stack &stack, ConnectionKind kind) {
                            << ", whose norm of the stream does not commute with reading one of several";
     if (!block.getSkipScale().isExactlyValue(1.0))
       return refuse(block) << "expected no skip_scale, but got one";
+    for (auto [value, name] : {std::pair(block.getSkip(), "skip"), std::pair(block.getAlso(), "also")})
+      if (value)
+        return refuse(block) << "expected no " << name << ", but got one";
     if (kind == ConnectionKind::Gated && failed(checkGated(block)))
       return failure();
   }

@@ -2,7 +2,7 @@
 //
 // The rules of the family Residual and of dropout. None has a backward op: their adjoints are ops already.
 
-#include "dialect/ResidDialect.h"
+#include "dialect/AddParts.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/grad/Rules.h"
 
@@ -11,22 +11,30 @@ using namespace mlir::resid;
 
 namespace {
 
-/// dx = skip_scale·dy, df = branch_scale·(gate ⊙ dy), dgate = Σ branch_scale·(f ⊙ dy). The branch is a value of the
-/// forward only for dgate.
+/// dx = skip ⊙ dy, df = branch_scale·(gate ⊙ dy), dalso = scale ⊙ dy, and for each of the factors a sum: dgate =
+/// Σ branch_scale·(f ⊙ dy), dskip = Σ x ⊙ dy, dscale = Σ also ⊙ dy. What a factor scales is a value of the forward only
+/// for that sum.
 struct AddRule : GradientOpInterface::ExternalModel<AddRule, AddOp> {
   LogicalResult differentiate(Operation *op, Gradients &gradients) const {
     auto add = cast<AddOp>(op);
-    Value dy = gradients.get(add.getResult()), gate = add.getGate();
-    ImplicitLocOpBuilder &builder = gradients.getBuilder();
-    Type element = getElementTypeOrSelf(add.getX().getType());
-    if (gradients.isNeeded(add.getX()))
-      gradients.add(add.getX(), createScaled(builder, dy, Value(), add.getSkipScale(), element));
-    if (gradients.isNeeded(add.getF()))
-      gradients.add(add.getF(), createScaled(builder, dy, gradients.getPrimal(gate), add.getBranchScale(), element));
-    if (gradients.isNeeded(gate))
-      gradients.add(gate, GateGradOp::create(builder, gate.getType(), dy, gradients.getPrimal(add.getF()),
-                                             add.getBranchScaleAttr()));
+    AddParts parts = getAddParts(add);
+    FloatAttr one = gradients.getBuilder().getF64FloatAttr(1.0);
+    addTerm(gradients, add, add.getX(), parts.skip, parts.skipScale);
+    addTerm(gradients, add, add.getF(), parts.gate, parts.branchScale);
+    if (parts.also)
+      addTerm(gradients, add, parts.also, parts.alsoScale, one);
     return success();
+  }
+
+  /// The gradients of one term scale·(factor ⊙ value) of the sum.
+  void addTerm(Gradients &gradients, AddOp add, Value value, Value factor, FloatAttr scale) const {
+    Value dy = gradients.get(add.getResult());
+    ImplicitLocOpBuilder &builder = gradients.getBuilder();
+    Type element = getElementTypeOrSelf(value.getType());
+    if (gradients.isNeeded(value))
+      gradients.add(value, createScaled(builder, dy, gradients.getPrimal(factor), scale.getValue(), element));
+    if (gradients.isNeeded(factor))
+      gradients.add(factor, GateGradOp::create(builder, factor.getType(), dy, gradients.getPrimal(value), scale));
   }
 };
 

@@ -2,7 +2,7 @@
 //
 // resid-expand-add-norm: resid.add_norm as the ops it is defined by.
 
-#include "dialect/ResidDialect.h"
+#include "dialect/AddParts.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -16,7 +16,7 @@ namespace mlir::resid {
 using namespace mlir;
 using namespace mlir::resid;
 
-/// sum = skip_scale·x + branch_scale·(gate ⊙ dropout(f + bias)).
+/// The add of dropout(f + bias), with all clauses.
 static Value createSum(OpBuilder &builder, AddNormOp op) {
   Location loc = op.getLoc();
   Value branch = op.getF();
@@ -27,8 +27,7 @@ static Value createSum(OpBuilder &builder, AddNormOp op) {
     branch = DropoutOp::create(builder, loc, branch.getType(), branch, op.getSeed(), op.getStep(), origin.row,
                                origin.site, origin.col, origin.local, origin.global, op.getPAttr(), op.getSiteAttr());
   }
-  return AddOp::create(builder, loc, op.getSum().getType(), op.getX(), branch, op.getGate(), op.getSkipScaleAttr(),
-                       op.getBranchScaleAttr());
+  return createAdd(builder, loc, op.getSum().getType(), op.getX(), branch, getAddParts(op));
 }
 
 namespace {

@@ -2,6 +2,7 @@
 //
 // resid-expand-blocks: resid.block as flat ops, by the rule of its placement.
 
+#include "dialect/AddParts.h"
 #include "dialect/Placement.h"
 #include "dialect/Shapes.h"
 #include "passes/Passes.h"
@@ -74,14 +75,13 @@ static Value readRow(OpBuilder &builder, BlockOp op, Value stream) {
   return ReadOp::create(builder, op.getLoc(), op.getRowType(), stream, op.getReadWeights(), op.getReadScaleAttr());
 }
 
-/// a·stream + branch_scale·(gate ⊙ dropout(branch)), or what several streams become by that branch.
+/// The add of dropout(branch), with all clauses, or what several streams become by that branch.
 static Value addBranch(OpBuilder &builder, BlockOp op, Value stream, Value branch) {
   branch = dropOut(builder, op, branch);
   if (op.getStreams())
     return WriteOp::create(builder, op.getLoc(), stream.getType(), stream, scaleRow(builder, op, branch),
                            op.getWriteWeights(), op.getMix(), /*transposed=*/UnitAttr());
-  return AddOp::create(builder, op.getLoc(), stream.getType(), stream, branch, op.getGate(), op.getSkipScaleAttr(),
-                       op.getBranchScaleAttr());
+  return createAdd(builder, op.getLoc(), stream.getType(), stream, branch, getAddParts(op));
 }
 
 namespace {

@@ -3,6 +3,7 @@
 // resid-form-blocks: makes a resid.block of each sub-layer that SubLayer finds. What is a sub-layer, and why, stands
 // there.
 
+#include "dialect/AddParts.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/PassManager.h"
@@ -56,22 +57,21 @@ static BlockOp createBlock(RewriterBase &rewriter, const SubLayer &layer, Value 
   rewriter.setInsertionPointAfter(layer.getLast());
   Placement placement = getPlacement(layer);
   NormClauses norms = getNormClauses(rewriter, layer, placement);
-  AddOp add = layer.add;
+  FloatAttr one = rewriter.getF64FloatAttr(1.0);
+  AddParts add = layer.add ? getAddParts(AddOp(layer.add)) : AddParts{{}, {}, {}, {}, one, one};
   ReadOp read = layer.read;
   WriteOp write = layer.write;
   DropoutOp dropout = layer.dropout;
   DropoutOrigin origin = dropout ? getDropoutOrigin(dropout) : DropoutOrigin();
-  FloatAttr one = rewriter.getF64FloatAttr(1.0);
   auto flag = [&](bool isSet) { return isSet ? rewriter.getUnitAttr() : UnitAttr(); };
-  return BlockOp::create(rewriter, layer.getSumOp()->getLoc(), layer.getSum().getType(),
-                         PlacementAttr::get(rewriter.getContext(), placement), stream, norms.parameters,
-                         dropout ? dropout.getSeed() : Value(), dropout ? dropout.getStep() : Value(), origin.row,
-                         origin.site, origin.col, origin.local, origin.global, add ? add.getGate() : Value(),
-                         read ? read.getWeights() : Value(), write ? write.getWeights() : Value(),
-                         write ? write.getMix() : Value(), rewriter.getArrayAttr(norms.attributes),
-                         dropout ? dropout.getPAttr() : FloatAttr(), dropout ? dropout.getSiteAttr() : IntegerAttr(),
-                         add ? add.getSkipScaleAttr() : one, add ? add.getBranchScaleAttr() : one,
-                         flag(norms.narrowAffine), flag(static_cast<bool>(write)), read ? read.getScaleAttr() : one);
+  return BlockOp::create(
+      rewriter, layer.getSumOp()->getLoc(), layer.getSum().getType(),
+      PlacementAttr::get(rewriter.getContext(), placement), stream, norms.parameters,
+      dropout ? dropout.getSeed() : Value(), dropout ? dropout.getStep() : Value(), origin.row, origin.site, origin.col,
+      origin.local, origin.global, add.gate, add.skip, add.also, add.alsoScale, read ? read.getWeights() : Value(),
+      write ? write.getWeights() : Value(), write ? write.getMix() : Value(), rewriter.getArrayAttr(norms.attributes),
+      dropout ? dropout.getPAttr() : FloatAttr(), dropout ? dropout.getSiteAttr() : IntegerAttr(), add.skipScale,
+      add.branchScale, flag(norms.narrowAffine), flag(static_cast<bool>(write)), read ? read.getScaleAttr() : one);
 }
 
 /// Moves the branch into the region of `block`, where its input becomes the region's argument.

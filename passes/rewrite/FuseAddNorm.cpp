@@ -2,6 +2,7 @@
 //
 // resid-fuse-add-norm: rewrites the chains that AddNormChain finds. What is a chain, and why, stands there.
 
+#include "dialect/AddParts.h"
 #include "passes/Passes.h"
 #include "passes/stream/AddNormChain.h"
 
@@ -44,16 +45,16 @@ static AddNormOp createAddNorm(OpBuilder &builder, AddNormChain &chain) {
   DropoutOp dropout = chain.dropout;
   DropoutOrigin origin = dropout ? getDropoutOrigin(dropout) : DropoutOrigin();
   const NormParts &parts = chain.parts;
+  AddParts add = getAddParts(chain.add);
   auto unit = [&](bool set) { return set ? builder.getUnitAttr() : UnitAttr(); };
-  return AddNormOp::create(builder, getFusedLocation(chain), chain.norm->getResult(0).getType(), chain.add.getType(),
-                           TypeRange(chain.norm->getResultTypes()).drop_front(),
-                           NormKindAttr::get(builder.getContext(), parts.kind), chain.skip, chain.branch,
-                           chain.bias ? chain.bias.getBias() : Value(), dropout ? dropout.getSeed() : Value(),
-                           dropout ? dropout.getStep() : Value(), origin.row, origin.site, origin.col, origin.local,
-                           origin.global, chain.add.getGate(), parts.alpha, parts.gamma, parts.beta, parts.epsilon,
-                           dropout ? dropout.getPAttr() : FloatAttr(), dropout ? dropout.getSiteAttr() : IntegerAttr(),
-                           chain.add.getSkipScaleAttr(), chain.add.getBranchScaleAttr(), parts.normRank, parts.groups,
-                           unit(parts.zeroCenteredGamma), unit(parts.narrowAffine));
+  return AddNormOp::create(
+      builder, getFusedLocation(chain), chain.norm->getResult(0).getType(), chain.add.getType(),
+      TypeRange(chain.norm->getResultTypes()).drop_front(), NormKindAttr::get(builder.getContext(), parts.kind),
+      chain.skip, chain.branch, chain.bias ? chain.bias.getBias() : Value(), dropout ? dropout.getSeed() : Value(),
+      dropout ? dropout.getStep() : Value(), origin.row, origin.site, origin.col, origin.local, origin.global, add.gate,
+      add.skip, add.also, add.alsoScale, parts.alpha, parts.gamma, parts.beta, parts.epsilon,
+      dropout ? dropout.getPAttr() : FloatAttr(), dropout ? dropout.getSiteAttr() : IntegerAttr(), add.skipScale,
+      add.branchScale, parts.normRank, parts.groups, unit(parts.zeroCenteredGamma), unit(parts.narrowAffine));
 }
 
 namespace {

@@ -297,7 +297,10 @@ bool Matcher::matchOperands() {
     narrowAffine = parts->narrowAffine;
   }
   DropoutOp dropout = layer.dropout;
-  return (!add || matchOperand(add.getGate(), "the gate")) &&
+  AddParts parts = add ? getAddParts(add) : AddParts();
+  return matchOperand(parts.gate, "the gate") && matchOperand(parts.skip, "the factor of the stream") &&
+         matchOperand(parts.also, "the second operand") &&
+         matchOperand(parts.alsoScale, "the scale of the second operand") &&
          (!dropout || (matchOperand(dropout.getSeed(), "the seed") && matchOperand(dropout.getStep(), "the step") &&
                        matchOperand(dropout.getOriginRow(), "the origin's row") &&
                        matchOperand(dropout.getOriginSite(), "the origin's site") &&

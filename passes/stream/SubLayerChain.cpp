@@ -85,7 +85,7 @@ Operation *ChainReader::getHead(size_t i) const {
   const SubLayer &layer = found.layers[i];
   Operation *norm = getSkipNorm(layer);
   if (!norm || found.norms.contains(norm) || getNormParts(norm)->hasWiderGamma() || !keepsType(norm) ||
-      hasReadStatistics(norm) || AddOp(layer.add).getGate() == layer.getSkip())
+      hasReadStatistics(norm) || llvm::is_contained(AddOp(layer.add)->getOperands().drop_front(2), layer.getSkip()))
     return nullptr;
   SmallVector<Operation *> branch = layer.getBranchOps();
   llvm::DenseSet<Operation *> inside(branch.begin(), branch.end());

@@ -5,14 +5,12 @@
 #ifndef RESID_PASSES_STREAM_SUMS_H
 #define RESID_PASSES_STREAM_SUMS_H
 
-#include "dialect/ResidDialect.h"
+#include "dialect/AddParts.h"
 
 namespace mlir::resid {
 
 /// In y = x + f, and only there, the operands may change places without changing a bit.
-template <typename SumOp> bool commutes(SumOp op) {
-  return !op.getGate() && op.getSkipScale().isExactlyValue(1.0) && op.getBranchScale().isExactlyValue(1.0);
-}
+template <typename SumOp> bool commutes(SumOp op) { return getAddParts(op).isPlain(); }
 
 /// Calls `visit` with every resid.add and resid.block in `root`, a block before what is in its branch. They are
 /// collected first, so `visit` may replace ops around them.

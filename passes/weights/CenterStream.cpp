@@ -119,6 +119,13 @@ static LogicalResult planWriter(BlockOp block, Preparation &preparation, Centeri
     llvm::raw_string_ostream(type) << gate.getType();
     return refusal.set(block, "expected a gate of one number or one per row, but got " + type);
   }
+  if (Value skip = block.getSkip(); skip && !scalesRows(skip)) {
+    std::string type;
+    llvm::raw_string_ostream(type) << skip.getType();
+    return refusal.set(block, "expected a skip of one number or one per row, but got " + type);
+  }
+  if (block.getAlso())
+    return refusal.set(block, "expected one stream, but got a second operand");
   if (std::optional<NormSite> norm = getNormSiteAt(block, NormPosition::AfterBranch)) {
     if (isCentered(norm->parts))
       return success();

@@ -73,6 +73,8 @@ template <typename SumOp> bool DeepNormFolder<SumOp>::survives(double number, do
 template <typename SumOp> std::optional<std::string> DeepNormFolder<SumOp>::refuse(const NormSite &norm) {
   if (skip <= 0.0)
     return "expected skip_scale to be positive, but got " + print(skip);
+  if (sum.getAlso())
+    return std::string("expected no second operand beside skip_scale, but got one");
   for (Value statistic : llvm::drop_begin(norm.op->getResults()))
     if (!statistic.use_empty())
       return std::string("expected no reader of the norm's statistics, which change, but got one");

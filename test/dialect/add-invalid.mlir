@@ -61,7 +61,7 @@ func.func @add.C1_bytes_beside_zero(%x: tensor<0x9223372036854775807xf32>) {
 
 func.func @add.C2_branch_of_another_type(%x: tensor<4x8xf32>, %f: tensor<4x8xbf16>) {
   // expected-error @+1 {{expected f of the type of x, 'tensor<4x8xf32>', but got 'tensor<4x8xbf16>'}}
-  %y = "resid.add"(%x, %f) : (tensor<4x8xf32>, tensor<4x8xbf16>) -> tensor<4x8xf32>
+  %y = "resid.add"(%x, %f) {operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0>} : (tensor<4x8xf32>, tensor<4x8xbf16>) -> tensor<4x8xf32>
   return
 }
 
@@ -69,7 +69,7 @@ func.func @add.C2_branch_of_another_type(%x: tensor<4x8xf32>, %f: tensor<4x8xbf1
 
 func.func @add.C2_branch_of_another_shape(%x: tensor<4x8xf32>, %f: tensor<?x8xf32>) {
   // expected-error @+1 {{expected f of the type of x, 'tensor<4x8xf32>', but got 'tensor<?x8xf32>'}}
-  %y = "resid.add"(%x, %f) : (tensor<4x8xf32>, tensor<?x8xf32>) -> tensor<4x8xf32>
+  %y = "resid.add"(%x, %f) {operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0>} : (tensor<4x8xf32>, tensor<?x8xf32>) -> tensor<4x8xf32>
   return
 }
 
@@ -152,5 +152,53 @@ func.func @add.C6_branch_scale(%fits: tensor<4x8xf64>, %x: tensor<4x8xbf16>) {
   %z = resid.add %fits, %fits {branch_scale = 1.0e300} : tensor<4x8xf64>
   // expected-error @+1 {{expected branch_scale to be finite in 'f32' but got 1e+300}}
   %y = resid.add %x, %x {branch_scale = 1.0e300} : tensor<4x8xbf16>
+  return
+}
+
+// -----
+
+func.func @add.C4_skip(%x: tensor<4x8xf32>, %s: tensor<f64>) {
+  // expected-error @+1 {{expected skip}}
+  %y = resid.add %x, %x skip(%s) : tensor<4x8xf32>, tensor<f64>
+  return
+}
+
+// -----
+
+func.func @add.C5_skip(%x: tensor<4x8xf32>, %s: tensor<4xf32>) {
+  // expected-error @+1 {{expected a skip that broadcasts to shape [4, 8] but got [4]}}
+  %y = resid.add %x, %x skip(%s) : tensor<4x8xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @add.C5_scale(%x: tensor<4x8xf32>, %l: tensor<4xf32>) {
+  // expected-error @+1 {{expected a scale of also that broadcasts to shape [4, 8] but got [4]}}
+  %y = resid.add %x, %x also(%x scale %l) : tensor<4x8xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @add.C7_type(%x: tensor<4x8xf32>, %o: tensor<4x8xbf16>) {
+  // expected-error @+1 {{expected also of type 'tensor<4x8xf32>' but got 'tensor<4x8xbf16>'}}
+  %y = "resid.add"(%x, %x, %o) {operandSegmentSizes = array<i32: 1, 1, 0, 0, 1, 0>} : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xbf16>) -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @add.C7_scale_alone(%x: tensor<4x8xf32>, %l: tensor<f32>) {
+  // expected-error @+1 {{expected also beside its scale but got none}}
+  %y = "resid.add"(%x, %x, %l) {operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 1>} : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @add.C8_both(%x: tensor<4x8xf32>, %s: tensor<f32>) {
+  // expected-error @+1 {{expected no skip_scale beside skip but got 2}}
+  %y = resid.add %x, %x skip(%s) {skip_scale = 2.0} : tensor<4x8xf32>, tensor<f32>
   return
 }

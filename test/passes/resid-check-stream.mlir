@@ -381,3 +381,34 @@ func.func @loop_that_carries_the_branch(%x: tensor<4x8xf32>, %n: index) -> tenso
   }
   return %y : tensor<4x8xf32>
 }
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// A stream that is not handed on
+//===----------------------------------------------------------------------===//
+
+func.func @dropped_stream(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<8xf32>
+  // expected-warning @+2 {{this residual add drops its stream: the factor of the stream is 0}}
+  // expected-note @+1 {{mend: scale the stream by a factor that is not 0}}
+  %y = resid.add %x, %f skip(%zero) : tensor<4x8xf32>, tensor<8xf32>
+  // expected-warning @+2 {{this residual add drops its stream}}
+  // expected-note @+1 {{mend: scale the stream}}
+  %z = resid.add %x, %f {skip_scale = 0.0} : tensor<4x8xf32>
+  return %y, %z : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// Each layer adds the input of the model again, which no branch depends on.
+func.func @input_of_the_model(%x: tensor<4x8xf32>, %s: tensor<f32>, %l: tensor<f32>) -> tensor<4x8xf32> {
+  %y = resid.block pre %x norm(rms epsilon = 1.0e-6) skip(%s : tensor<f32>) : tensor<4x8xf32> {
+  ^bb0(%h: tensor<4x8xf32>):
+    %f = math.tanh %h : tensor<4x8xf32>
+    resid.yield %f : tensor<4x8xf32>
+  }
+  %n = resid.rms_norm %y {epsilon = 1.0e-6} : tensor<4x8xf32>
+  %f = math.tanh %n : tensor<4x8xf32>
+  %z = resid.add %y, %f skip(%s) also(%x scale %l) : tensor<4x8xf32>, tensor<f32>, tensor<f32>
+  %o = resid.rms_norm %z {epsilon = 1.0e-6} : tensor<4x8xf32>
+  return %o : tensor<4x8xf32>
+}

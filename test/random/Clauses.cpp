@@ -79,10 +79,9 @@ NormParts drawNorm(Scope &scope, const Style &style, const Stream &x) {
   return parts;
 }
 
-Value drawGate(Scope &scope, const Style &style, const Stream &x) {
+/// A factor of an add, of any shape that broadcasts to x.
+static Value drawFactor(Scope &scope, const Stream &x) {
   Random &random = scope.random;
-  if (!random.chance(style.gate))
-    return {};
   Dims dims = x.dims;
   switch (random.below(5)) {
   case 0: // the whole branch, ReZero
@@ -101,13 +100,28 @@ Value drawGate(Scope &scope, const Style &style, const Stream &x) {
   default: // each element
     break;
   }
-  Value gate = scope.weight(dims, drawParameterType(random, x.getElement()));
-  return gate;
+  return scope.weight(dims, drawParameterType(random, x.getElement()));
 }
 
-FloatAttr drawScale(Scope &scope, const Style &style) {
+static FloatAttr drawScale(Scope &scope, const Style &style) {
   double scale = scope.random.chance(style.scales) ? scope.random.pick({1.25, 0.8, 2.0, 0.5, 1.2, -0.75}) : 1.0;
   return scope.builder.getF64FloatAttr(scale);
+}
+
+AddParts drawAddParts(Scope &scope, const Style &style, const Stream &x) {
+  Random &random = scope.random;
+  AddParts parts;
+  if (random.chance(style.gate))
+    parts.gate = drawFactor(scope, x);
+  if (random.chance(style.gate / 2))
+    parts.skip = drawFactor(scope, x);
+  if (random.chance(style.gate / 2))
+    parts.also = scope.weight(x.dims, x.getElement());
+  if (parts.also && random.chance(0.7))
+    parts.alsoScale = drawFactor(scope, x);
+  parts.skipScale = parts.skip ? scope.builder.getF64FloatAttr(1.0) : drawScale(scope, style);
+  parts.branchScale = drawScale(scope, style);
+  return parts;
 }
 
 DropoutParts drawDropout(Scope &scope, Style &style) {

@@ -79,9 +79,8 @@ void FlatOps::keep(ValueRange values, const Dims &dims) {
 void FlatOps::drawAdd() {
   Stream x = pick();
   Value f = pickLike(x);
-  Value gate = drawGate(scope, style, x);
-  FloatAttr skip = drawScale(scope, style), branch = drawScale(scope, style);
-  keep(AddOp::create(b, scope.loc(), drawSumType(x), x.value, f, gate, skip, branch)->getResults(), x.dims);
+  AddParts parts = drawAddParts(scope, style, x);
+  keep(createAdd(b, scope.loc(), drawSumType(x), x.value, f, parts)->getResults(), x.dims);
 }
 
 void FlatOps::drawDropout() {
@@ -107,15 +106,14 @@ void FlatOps::drawAddNorm() {
   Value f = pickLike(x), bias = random.chance(0.4) ? drawBias(x) : Value();
   NormParts n = random::drawNorm(scope, style, x);
   DropoutParts d = n.rank == 1 ? random::drawDropout(scope, style) : DropoutParts();
-  Value gate = drawGate(scope, style, x);
-  FloatAttr skip = drawScale(scope, style), branch = drawScale(scope, style);
+  AddParts parts = drawAddParts(scope, style, x);
   RankedTensorType sum = drawSumType(x), normalized = drawNormalizedType(x, sum.getElementType());
   auto unit = [&](bool is) { return is ? b.getUnitAttr() : UnitAttr(); };
-  auto op = AddNormOp::create(b, scope.loc(), normalized, sum, drawStatistics(n, sum),
-                              NormKindAttr::get(b.getContext(), n.kind), x.value, f, bias, d.seed, d.step, d.origin.row,
-                              d.origin.site, d.origin.col, d.origin.local, d.origin.global, gate, n.alpha, n.gamma,
-                              n.beta, n.epsilon, d.p, d.site, skip, branch, n.normRank, n.groups,
-                              unit(n.zeroCenteredGamma), unit(n.gamma && random.chance(0.15)));
+  auto op = AddNormOp::create(
+      b, scope.loc(), normalized, sum, drawStatistics(n, sum), NormKindAttr::get(b.getContext(), n.kind), x.value, f,
+      bias, d.seed, d.step, d.origin.row, d.origin.site, d.origin.col, d.origin.local, d.origin.global, parts.gate,
+      parts.skip, parts.also, parts.alsoScale, n.alpha, n.gamma, n.beta, n.epsilon, d.p, d.site, parts.skipScale,
+      parts.branchScale, n.normRank, n.groups, unit(n.zeroCenteredGamma), unit(n.gamma && random.chance(0.15)));
   keep(op->getResults(), x.dims);
 }
 
@@ -129,10 +127,9 @@ void FlatOps::drawChain() {
     f.value = DropoutOp::create(b, scope.loc(), f.value.getType(), f.value, d.seed, d.step, d.origin.row, d.origin.site,
                                 d.origin.col, d.origin.local, d.origin.global, d.p, d.site);
   bool isSwapped = random.chance(0.2);
-  Value gate = drawGate(scope, style, x);
-  FloatAttr skip = drawScale(scope, style), branch = drawScale(scope, style);
-  auto add = AddOp::create(b, scope.loc(), drawSumType(x), isSwapped ? f.value : x.value, isSwapped ? x.value : f.value,
-                           gate, skip, branch);
+  AddParts parts = drawAddParts(scope, style, x);
+  auto add =
+      createAdd(b, scope.loc(), drawSumType(x), isSwapped ? f.value : x.value, isSwapped ? x.value : f.value, parts);
   keep(add->getResults(), x.dims);
   if (random.chance(0.7)) {
     Stream sum = x.with(add);

@@ -6,6 +6,7 @@
 #ifndef RESID_TEST_RANDOM_PARTS_H
 #define RESID_TEST_RANDOM_PARTS_H
 
+#include "dialect/AddParts.h"
 #include "passes/stream/NormParts.h"
 #include "test/random/Scope.h"
 
@@ -36,9 +37,8 @@ Type drawParameterType(Random &random, Type element);
 Type drawNarrowerType(Random &random, Type element);
 /// A norm of `x`; `parts.x` is not set.
 NormParts drawNorm(Scope &scope, const Style &style, const Stream &x);
-/// A gate in one of the forms that broadcast to the stream; null for none.
-Value drawGate(Scope &scope, const Style &style, const Stream &x);
-FloatAttr drawScale(Scope &scope, const Style &style);
+/// The clauses of an add to the stream, with factors of each form that broadcasts to it.
+AddParts drawAddParts(Scope &scope, const Style &style, const Stream &x);
 
 /// The operands and attributes of a dropout; no seed: there is none.
 struct DropoutParts {
@@ -77,8 +77,8 @@ Stream drawLoop(Scope &scope, Style &style, Stream x, SmallVectorImpl<Value> &ta
 
 // Several streams (Streams.cpp).
 
-/// Copies of `x` as streams, written to by `branch`, which is of the type of x, and perhaps by another branch; mixed, and
-/// read as one row again. Their number and weights are drawn.
+/// Copies of `x` as streams, written to by `branch`, which is of the type of x, and perhaps by another branch; mixed,
+/// and read as one row again. Their number and weights are drawn.
 Stream drawStreams(Scope &scope, Style &style, const Stream &x, Value branch);
 
 // Flat ops (FlatOps.cpp).

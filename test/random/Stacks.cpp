@@ -50,14 +50,14 @@ Stream drawBlock(Scope &scope, Style &style, const Stream &x, unsigned depth) {
     norms.add(b, drawNorm(scope, style, x));
   bool isNarrowAffine = norms.hasGamma && random.chance(0.1);
   DropoutParts d = drawDropout(scope, style);
-  Value gate = drawGate(scope, style, x);
-  FloatAttr skip = drawScale(scope, style), branch = drawScale(scope, style);
-  auto block = BlockOp::create(b, scope.loc(), x.getType(), PlacementAttr::get(b.getContext(), placement), x.value,
-                               norms.parameters, d.seed, d.step, d.origin.row, d.origin.site, d.origin.col,
-                               d.origin.local, d.origin.global, gate, /*read_weights=*/Value(),
-                               /*write_weights=*/Value(), /*mix=*/Value(), b.getArrayAttr(norms.attributes), d.p,
-                               d.site, skip, branch, isNarrowAffine ? b.getUnitAttr() : UnitAttr(),
-                               /*streams=*/UnitAttr(), b.getF64FloatAttr(1.0));
+  AddParts parts = drawAddParts(scope, style, x);
+  auto block =
+      BlockOp::create(b, scope.loc(), x.getType(), PlacementAttr::get(b.getContext(), placement), x.value,
+                      norms.parameters, d.seed, d.step, d.origin.row, d.origin.site, d.origin.col, d.origin.local,
+                      d.origin.global, parts.gate, parts.skip, parts.also, parts.alsoScale, /*read_weights=*/Value(),
+                      /*write_weights=*/Value(), /*mix=*/Value(), b.getArrayAttr(norms.attributes), d.p, d.site,
+                      parts.skipScale, parts.branchScale, isNarrowAffine ? b.getUnitAttr() : UnitAttr(),
+                      /*streams=*/UnitAttr(), b.getF64FloatAttr(1.0));
   drawRegion(scope, style, block, x.dims, depth);
   return x.with(block.getResult());
 }

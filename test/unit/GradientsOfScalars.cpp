@@ -33,6 +33,17 @@ INSTANTIATE_TEST_SUITE_P(Shapes, GateGradientTest,
                                          "tensor<2x3x4xf64>"),
                          nameByType);
 
+TEST_P(GateGradientTest, OfFactorsOfBothStreams) {
+  check(replaceNames(R"(
+    func.func @f(%x: tensor<2x3x4xf64>, %f: tensor<2x3x4xf64>, %o: tensor<2x3x4xf64>, %s: GATE, %l: GATE)
+        -> tensor<2x3x4xf64> {
+      %y = resid.add %x, %f gate(%l) skip(%s) also(%o scale %l) {branch_scale = -1.5} : tensor<2x3x4xf64>, GATE, GATE, GATE
+      %z = resid.add %y, %f skip(%s) also(%x) : tensor<2x3x4xf64>, GATE
+      return %z : tensor<2x3x4xf64>
+    })",
+                     {{"GATE", GetParam()}}));
+}
+
 TEST_F(GradientTest, GateOfOneRow) {
   check(R"(
     func.func @f(%x: tensor<5xf64>, %g: tensor<f64>, %w: tensor<5xf64>) -> tensor<5xf64> {
@@ -50,6 +61,16 @@ TEST_F(GradientTest, GatedSubLayer) {
       %n, %s = resid.add_norm layer %x, %d gate(%w) gamma(%g) {epsilon = 1.0e-5}
           : tensor<3x6xf64>, tensor<6xf64>, tensor<6xf64>
       return %n, %s : tensor<3x6xf64>, tensor<3x6xf64>
+    })");
+}
+
+TEST_F(GradientTest, SecondStreamInAnAddNorm) {
+  check(R"(
+    func.func @f(%x: tensor<3x6xf64>, %f: tensor<3x6xf64>, %o: tensor<3x6xf64>, %s: tensor<f64>, %l: tensor<6xf64>)
+        -> (tensor<3x6xf64>, tensor<3x6xf64>) {
+      %n, %t = resid.add_norm rms %x, %f skip(%s) also(%o scale %l) {epsilon = 1.0e-5}
+          : tensor<3x6xf64>, tensor<f64>, tensor<6xf64>
+      return %n, %t : tensor<3x6xf64>, tensor<3x6xf64>
     })");
 }
 

@@ -60,11 +60,14 @@ class Program:
         self.x = Tensor("x", element, self.dims, self.dynamic)
         self.f = Tensor("f", element, self.dims, self.dynamic)
         self.bias = Tensor("bias", self.parameter(), *last(1)) if rng.random() < 0.5 else None
-        self.gate = self.random_gate(rng)
+        self.gate = self.random_factor(rng, "gate")
         self.alpha = Tensor("alpha", self.parameter_f32(), [], []) if self.kind == "dyt" else None
         self.gamma = Tensor("gamma", self.parameter(), *last(self.normalized_rank)) if rng.random() < 0.8 else None
         self.beta = Tensor("beta", self.parameter(), *last(self.normalized_rank)) if self.gamma and rng.random() < 0.6 else None
-        self.skip = rng.choice([1.0, 1.0, 1.25])
+        self.skip = self.random_factor(rng, "skip") if rng.random() < 0.3 else None
+        self.also = Tensor("also", element, self.dims, self.dynamic) if rng.random() < 0.3 else None
+        self.also_scale = self.random_factor(rng, "l") if self.also else None
+        self.skip_scale = 1.0 if self.skip else rng.choice([1.0, 1.0, 1.25])
         self.branch = rng.choice([1.0, 1.0, 0.3])
         self.zero_centered = self.gamma is not None and rng.random() < 0.2
         narrow = self.sum_element == "f32" and rng.random() < 0.3
@@ -75,7 +78,7 @@ class Program:
     def parameter_f32(self):
         return "f64" if self.element == "f64" else "f32"
 
-    def random_gate(self, rng):
+    def random_factor(self, rng, name):
         shape = rng.choice(["none", "scalar", "feature", "row", "full"])
         if shape == "none":
             return None
@@ -85,7 +88,7 @@ class Program:
             "row": (self.dims[:-1] + [1], self.dynamic[:-1] + [False]),
             "full": (self.dims, self.dynamic),
         }[shape]
-        return Tensor("gate", self.parameter(), dims, dynamic)
+        return Tensor(name, self.parameter(), dims, dynamic)
 
     def results(self):
         rows = len(self.dims) - self.normalized_rank
@@ -96,8 +99,16 @@ class Program:
     def sum(self):
         return Tensor("sum", self.sum_element, self.dims, self.dynamic)
 
+    def factors(self):
+        """What the clauses of the add state the types of."""
+        return [self.gate, self.skip, self.also_scale]
+
+    def addends(self):
+        """The operands of the add beside x and f."""
+        return [tensor for tensor in [*self.factors(), self.also] if tensor]
+
     def tensors(self):
-        candidates = [self.x, self.f, self.bias, self.gate, self.alpha, self.gamma, self.beta]
+        candidates = [self.x, self.f, self.bias, *self.addends(), self.alpha, self.gamma, self.beta]
         return [tensor for tensor in candidates if tensor]
 
     def scalars(self):
@@ -130,9 +141,14 @@ def dropout_op(p, value):
     return f"%d = resid.dropout {value} seed(%seed, %step){origin} {{p = {p.dropout}, site = 3}} : {p.f.text()}"
 
 
+def add_clauses(p):
+    scale = f" scale %{p.also_scale.name}" if p.also_scale else ""
+    return clause("gate", p.gate) + clause("skip", p.skip) + (f" also(%also{scale})" if p.also else "")
+
+
 def add_op(p, value):
-    attributes = f" {{skip_scale = {p.skip}, branch_scale = {p.branch}}}"
-    return f"%sum = resid.add %x, {value}{clause('gate', p.gate)}{attributes} : {types(p.x, p.gate)}{arrow(p.x, [p.sum()])}"
+    attributes = f" {{skip_scale = {p.skip_scale}, branch_scale = {p.branch}}}"
+    return f"%sum = resid.add %x, {value}{add_clauses(p)}{attributes} : {types(p.x, *p.factors())}{arrow(p.x, [p.sum()])}"
 
 
 def norm_attributes(p):
@@ -156,12 +172,12 @@ def add_norm_op(p):
     names = ", ".join(f"%{result.name}" for result in p.results())
     drop = " dropout(%seed, %step)" if p.dropout is not None else ""
     origin = " origin(%row, %site)" if p.origin else ""
-    parts = clause("bias", p.bias) + drop + origin + clause("gate", p.gate)
+    parts = clause("bias", p.bias) + drop + origin + add_clauses(p)
     parts += clause("alpha", p.alpha) + clause("gamma", p.gamma) + clause("beta", p.beta)
-    attributes = norm_attributes(p) + [f"skip_scale = {p.skip}", f"branch_scale = {p.branch}"]
+    attributes = norm_attributes(p) + [f"skip_scale = {p.skip_scale}", f"branch_scale = {p.branch}"]
     if p.dropout is not None:
         attributes += [f"p = {p.dropout}", "site = 3"]
-    operands = types(p.x, p.bias, p.gate, p.alpha, p.gamma, p.beta)
+    operands = types(p.x, p.bias, *p.factors(), p.alpha, p.gamma, p.beta)
     differs = len(p.results()) != 2 or any(result.text() != p.x.text() for result in p.results())
     results = " -> " + types(*p.results()) if differs else ""
     return f"{names} = resid.add_norm {p.kind} %x, %f{parts} {{{', '.join(attributes)}}} : {operands}{results}"
@@ -202,8 +218,7 @@ def pieces(p):
         single = Tensor(result, p.element, p.dims, p.dynamic)
         yield f"{p.name}_{suffix}", [p.f] + extra, scalars, [op(p, "%f")], [single]
     yield f"{p.name}_fused", p.tensors(), p.scalars(), [add_norm_op(p)], p.results()
-    gate = [p.gate] if p.gate else []
-    yield f"{p.name}_add", [p.x, p.f] + gate, [], [add_op(p, "%f")], [p.sum()]
+    yield f"{p.name}_add", [p.x, p.f] + p.addends(), [], [add_op(p, "%f")], [p.sum()]
     parameters = [tensor for tensor in (p.alpha, p.gamma, p.beta) if tensor]
     normalized = [p.results()[0]] + p.results()[2:]
     yield f"{p.name}_norm", [p.sum()] + parameters, [], [norm_op(p, "%sum")], normalized
@@ -236,8 +251,7 @@ def runtime_dims(tensor):
 
 
 def mark_leading(p):
-    whole = [p.x, p.f] + ([p.gate] if p.gate and len(p.gate.dims) == len(p.dims) else [])
-    for tensor in whole:
+    for tensor in [p.x, p.f] + [tensor for tensor in p.addends() if len(tensor.dims) == len(p.dims)]:
         tensor.leading = p.dynamic[0]
 
 
@@ -259,9 +273,8 @@ def cpp(p):
         made = call(f"{p.name}_{suffix}", [p.f] + extra, sources, scalars, [(single, f"(void *){result}.data()")])
         text += f"  if ((status = {made}) != RESID_OK)\n    return status;\n"
         value = f"(const void *){result}.data()"
-    gate = [p.gate] if p.gate else []
-    sources = [pointers["x"], value] + [pointers[tensor.name] for tensor in gate]
-    text += f"  if ((status = {call(p.name + '_add', [p.x, p.f] + gate, sources, [], targets[1:2])}) != RESID_OK)\n    return status;\n"
+    sources = [pointers["x"], value] + [pointers[tensor.name] for tensor in p.addends()]
+    text += f"  if ((status = {call(p.name + '_add', [p.x, p.f] + p.addends(), sources, [], targets[1:2])}) != RESID_OK)\n    return status;\n"
     parameters = [tensor for tensor in (p.alpha, p.gamma, p.beta) if tensor]
     total = p.sum()
     total.leading = p.dynamic[0]
