@@ -11,11 +11,12 @@ static constexpr ActivationRule rules[] = {
     {ActivationKind::GELU,      ActivationFunction::GELU,     /*isGated=*/false},
     {ActivationKind::GELUTanh,  ActivationFunction::GELUTanh, /*isGated=*/false},
     {ActivationKind::SiLU,      ActivationFunction::SiLU,     /*isGated=*/false},
-    {ActivationKind::SwiGLU,    ActivationFunction::SiLU,     /*isGated=*/true},
+    {ActivationKind::SwiGLU,    ActivationFunction::SiLU,     /*isGated=*/true, /*mayHaveLimit=*/true},
     {ActivationKind::GeGLU,     ActivationFunction::GELU,     /*isGated=*/true},
     {ActivationKind::GeGLUTanh, ActivationFunction::GELUTanh, /*isGated=*/true},
     {ActivationKind::Sigmoid,   ActivationFunction::Sigmoid,  /*isGated=*/false},
     {ActivationKind::ReLU2,     ActivationFunction::ReLU2,    /*isGated=*/false},
+    {ActivationKind::SwiGLUOAI, ActivationFunction::SiLU,     /*isGated=*/true, /*mayHaveLimit=*/true, /*isClamped=*/true},
 };
 // clang-format on
 

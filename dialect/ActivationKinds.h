@@ -20,6 +20,9 @@ struct ActivationRule {
   ActivationFunction function;
   /// Whether the function of x is multiplied by another operand.
   bool isGated;
+  /// Whether both may have a limit, and whether they always have one, the function a factor alpha on what it takes exp
+  /// of, and the other operand 1 added to it.
+  bool mayHaveLimit = false, isClamped = false;
 };
 
 /// The rule of a kind.

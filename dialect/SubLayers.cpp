@@ -108,6 +108,26 @@ LogicalResult ActivationOp::inferReturnTypes(MLIRContext *, std::optional<Locati
   return success();
 }
 
+void ActivationOp::build(OpBuilder &builder, OperationState &state, ActivationKind kind, Value x, Value up) {
+  build(builder, state, x.getType(), kind, x, up, /*limit=*/FloatAttr(), /*alpha=*/FloatAttr());
+}
+
+/// The attributes of a clamped kind.
+static LogicalResult verifyLimit(ActivationOp op) {
+  const ActivationRule &rule = getActivationRule(op.getKind());
+  StringRef kind = stringifyActivationKind(op.getKind());
+  if (op.getLimit() && !rule.mayHaveLimit)
+    return op.emitOpError("expected no limit for ") << kind << " but got " << printFloat(*op.getLimit());
+  if (!op.getLimit() && rule.isClamped)
+    return op.emitOpError("expected limit for ") << kind << " but got none";
+  if (op.getAlpha().has_value() != rule.isClamped)
+    return op.emitOpError("expected ") << (rule.isClamped ? "alpha" : "no alpha") << " for " << kind << " but got "
+                                       << (rule.isClamped ? "none" : "one");
+  Type element = op.getX().getType().getElementType();
+  return failure((op.getLimit() && failed(verifyPositive(op, element, *op.getLimit(), "limit"))) ||
+                 (op.getAlpha() && failed(verifyPositive(op, element, *op.getAlpha(), "alpha"))));
+}
+
 LogicalResult ActivationOp::verify() {
   bool isGated = getActivationRule(getKind()).isGated;
   if (isGated != static_cast<bool>(getUp())) // activation.C3
@@ -115,7 +135,7 @@ LogicalResult ActivationOp::verify() {
                                     << " but got " << (isGated ? "none" : "one");
   if (isGated && getUp().getType() != getX().getType()) // activation.C4
     return emitOpError("expected up of the type of x, ") << getX().getType() << ", but got " << getUp().getType();
-  return success();
+  return verifyLimit(*this); // activation.C5
 }
 
 //===----------------------------------------------------------------------===//

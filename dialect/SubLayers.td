@@ -13,7 +13,7 @@ def Resid_ActivationKind : I32EnumAttr<"ActivationKind", "kind of an activation"
   I32EnumAttrCase<"ReLU", 0, "relu">, I32EnumAttrCase<"GELU", 1, "gelu">, I32EnumAttrCase<"GELUTanh", 2, "gelu_tanh">,
   I32EnumAttrCase<"SiLU", 3, "silu">, I32EnumAttrCase<"SwiGLU", 4, "swiglu">, I32EnumAttrCase<"GeGLU", 5, "geglu">,
   I32EnumAttrCase<"GeGLUTanh", 6, "geglu_tanh">, I32EnumAttrCase<"Sigmoid", 7, "sigmoid">,
-  I32EnumAttrCase<"ReLU2", 8, "relu2">]> {
+  I32EnumAttrCase<"ReLU2", 8, "relu2">, I32EnumAttrCase<"SwiGLUOAI", 9, "swiglu_oai">]> {
   let cppNamespace = "::mlir::resid";
   let genSpecializedAttr = 0;
 }
@@ -100,7 +100,8 @@ def Resid_ActivationOp : Resid_Op<"activation", [InferTypeOpAdaptor]> {
     | `gelu_tanh` | `0.5·x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))` | GELU with tanh: GPT-2, `gelu_new` |
     | `silu` | `x/(1 + exp(-x))` | SiLU, Swish |
     | `sigmoid` | `1/(1 + exp(-x))` | logistic function: gates, weights of streams |
-    | `swiglu` | `silu(x)·up` | SwiGLU: LLaMA |
+    | `swiglu` | `silu(x)·up` | SwiGLU: LLaMA; with `limit`: DeepSeek-V4 |
+    | `swiglu_oai` | `x/(1 + exp(-alpha·x))·(up + 1)` | SwiGLU of gpt-oss |
     | `geglu` | `gelu(x)·up` | GEGLU |
     | `geglu_tanh` | `gelu_tanh(x)·up` | GEGLU with tanh: Gemma |
 
@@ -108,6 +109,9 @@ def Resid_ActivationOp : Resid_Op<"activation", [InferTypeOpAdaptor]> {
     - the kind, before the operands.
     - `x`: `[…, D]`, of f16, bf16, f32 or f64. Every dimension may be dynamic. In a gated kind it is the gate.
     - `up`: the type of `x`. Gated kinds have it, the others do not.
+    - `limit`, for `swiglu` optional, for `swiglu_oai` always: float attribute. `min(x, limit)` stands for `x` then, and
+      `min(max(up, -limit), limit)` for `up`.
+    - `alpha`, for `swiglu_oai`: float attribute.
     - result: the type of `x`.
 
     **Constraints.**
@@ -116,12 +120,15 @@ def Resid_ActivationOp : Resid_Op<"activation", [InferTypeOpAdaptor]> {
     - `activation.C2`: the result has the type of `x`.
     - `activation.C3`: `up` is given exactly where the kind is gated.
     - `activation.C4`: `up` has the type of `x`.
+    - `activation.C5`: `limit` is given for `swiglu_oai`, may be for `swiglu`, and is for no other kind. `alpha` is given
+      for `swiglu_oai` alone. Both are finite and greater than 0 in the arithmetic type.
 
     **Not allowed.** `up` does not broadcast. One tensor that holds both halves is taken apart with
     `tensor.extract_slice`.
 
     **Gradient.** `dx = f'(x)·dy`, with `relu' = 1` where `x > 0` and else 0, `relu2' = 2·max(x, 0)`, `silu' = s·(1 + x·(1 - s))` where
     `s = 1/(1 + exp(-x))`, `sigmoid' = s·(1 - s)`, and `gelu' = Φ(x) + x·φ(x)`. In a gated kind `dx = f'(x)·up·dy` and `dup = f(x)·dy`.
+    Beyond `limit` both are 0; at it they are not.
 
     **Rounding.** The *arithmetic type* is f64 for f64, and f32 otherwise. Operands are widened to it, and constants are
     rounded to it once. Each step is rounded to it by itself, in this order:
@@ -131,9 +138,10 @@ def Resid_ActivationOp : Resid_Op<"activation", [InferTypeOpAdaptor]> {
     - `gelu_tanh`: `c = (x·x)·x`; `u = √(2/π)·(x + 0.044715·c)`; `h = 0.5·x`; `f = h·(1 + tanh(u))`.
     - `silu`: `f = x/(1 + exp(-x))`.
     - `sigmoid`: `f = 1/(1 + exp(-x))`.
-    - gated kinds: `y = f·up`.
+    - `swiglu_oai`: `f = x/(1 + exp(-(alpha·x)))`; `y = f·(up + 1)`.
+    - other gated kinds: `y = f·up`.
 
-    The result is rounded once, to the type of `x`. A NaN gives NaN, +Inf gives +Inf, and -0 gives -0 but in `relu` and
+    `limit` comes first, and a NaN stays one.     The result is rounded once, to the type of `x`. A NaN gives NaN, +Inf gives +Inf, and -0 gives -0 but in `relu` and
     `relu2`, where it gives +0. Of -Inf, these make +0. The others make NaN of it, as the steps say and PyTorch does.
 
     **Example.**
@@ -141,16 +149,20 @@ def Resid_ActivationOp : Resid_Op<"activation", [InferTypeOpAdaptor]> {
     func.func @activations(%x: tensor<?x3072xbf16>, %up: tensor<?x3072xbf16>)
         -> (tensor<?x3072xbf16>, tensor<?x3072xbf16>) {
       %a = resid.activation gelu %x : tensor<?x3072xbf16>
-      %b = resid.activation swiglu %x, %up : tensor<?x3072xbf16>
+      %b = resid.activation swiglu %x, %up {limit = 7.0} : tensor<?x3072xbf16>
       return %a, %b : tensor<?x3072xbf16>, tensor<?x3072xbf16>
     }
     ```
   }];
-  let arguments = (ins Resid_ActivationKindAttr:$kind, Resid_Rows:$x, Optional<Resid_Rows>:$up); // activation.C1
-  let results = (outs Resid_Rows:$result);                                                       // activation.C1
+  let arguments = (ins Resid_ActivationKindAttr:$kind, Resid_Rows:$x, Optional<Resid_Rows>:$up, // activation.C1
+                       OptionalAttr<Resid_F64Attr>:$limit, OptionalAttr<Resid_F64Attr>:$alpha);
+  let results = (outs Resid_Rows:$result); // activation.C1
   let assemblyFormat = [{
     custom<Keyword>($kind) $x (`,` $up^)? attr-dict `:` custom<ActivationTypes>(ref($up), type($x), type($up))
   }];
+  let builders = [
+    // A kind without a limit.
+    OpBuilder<(ins "::mlir::resid::ActivationKind":$kind, "::mlir::Value":$x, "::mlir::Value":$up)>];
   let hasVerifier = 1;
 }
 

@@ -8,7 +8,7 @@
 
 namespace mlir::resid::reference {
 
-static double applyFunction(ActivationFunction function, double x) {
+static double applyFunction(ActivationFunction function, double x, double alpha) {
   double positive = x > 0.0 || std::isnan(x) ? x : 0.0;
   switch (function) {
   case ActivationFunction::ReLU:
@@ -20,7 +20,7 @@ static double applyFunction(ActivationFunction function, double x) {
   case ActivationFunction::GELUTanh:
     return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / M_PI) * (x + 0.044715 * (x * x * x))));
   case ActivationFunction::SiLU:
-    return x / (1.0 + std::exp(-x));
+    return x / (1.0 + std::exp(-(alpha * x)));
   case ActivationFunction::Sigmoid:
     return 1.0 / (1.0 + std::exp(-x));
   }
@@ -35,14 +35,19 @@ FailureOr<Array> Interpreter::activation(ActivationOp op, const Array &x, const 
   Array result = Array::zeros(op.getType(), x.getShape());
   MutableArrayRef<double> values = result.mutableFloats();
   Accuracy accuracy{Accuracy::Bounded, std::vector<double>(values.size())};
-  for (auto [i, element] : llvm::enumerate(x.floats())) {
-    double factor = up ? up.floats()[i] : 1.0;
-    double value = applyFunction(rule.function, element) * factor;
+  double limit = op.getLimit() ? round(arithmetic, op.getLimit()->convertToDouble()) : HUGE_VAL;
+  double alpha = op.getAlpha() ? round(arithmetic, op.getAlpha()->convertToDouble()) : 1.0;
+  for (auto [i, read] : llvm::enumerate(x.floats())) {
+    // A NaN stays one.
+    double element = read > limit ? limit : read, factor = up ? up.floats()[i] : 1.0;
+    factor = (std::fabs(factor) > limit ? std::copysign(limit, factor) : factor) + (rule.isClamped ? 1.0 : 0.0);
+    double value = applyFunction(rule.function, element, alpha) * factor;
     values[i] = round(stored, value);
     double scale = rule.function == ActivationFunction::Sigmoid ? 1.0 : element;
     accuracy.bounds[i] = bounds::activation(arithmetic, stored, value, scale * factor);
   }
-  // Nothing is rounded in ReLU, and a square is rounded once: that of a narrower number is exact in the arithmetic type.
+  // Nothing is rounded in ReLU, and a square is rounded once: that of a narrower number is exact in the arithmetic
+  // type.
   if (rule.function != ActivationFunction::ReLU && rule.function != ActivationFunction::ReLU2)
     result.setAccuracy(options.trackAccuracy && isExactMode() ? std::make_shared<const Accuracy>(std::move(accuracy))
                                                               : getToleranceAccuracy());

@@ -77,8 +77,8 @@ static Value lowerLinear(Code &builder, const LinearOperands &layer) {
 /// √(2/π), in more digits than f64 has.
 static constexpr double kTanhScale = 0.79788456080286535588;
 
-/// The steps of the op's definition.
-static Value applyFunction(Code &builder, ActivationFunction function, Value x) {
+/// The steps of the op's definition. `alpha`, or null for 1, is a factor on what the logistic function is of.
+static Value applyFunction(Code &builder, ActivationFunction function, Value x, Value alpha) {
   auto halfTimesOnePlus = [&](Value value) {
     Value half = builder.multiply(0.5, x);
     return builder.multiply(half, builder.add(1.0, value));
@@ -100,22 +100,34 @@ static Value applyFunction(Code &builder, ActivationFunction function, Value x) 
   }
   case ActivationFunction::SiLU:
   case ActivationFunction::Sigmoid: {
-    Value power = builder.create<math::ExpOp>(builder.negate(x)), divisor = builder.add(1.0, power);
+    Value z = alpha ? builder.multiply(alpha, x) : x;
+    Value power = builder.create<math::ExpOp>(builder.negate(z)), divisor = builder.add(1.0, power);
     return function == ActivationFunction::SiLU ? builder.divide(x, divisor) : builder.divide(1.0, divisor);
   }
   }
   llvm_unreachable("an activation without a lowering");
 }
 
-static Value lowerActivation(Code &builder, const ActivationRule &rule, Value x, Value up) {
+static Value lowerActivation(Code &builder, ActivationOp op, Value x, Value up) {
+  const ActivationRule &rule = getActivationRule(op.getKind());
   auto type = cast<RankedTensorType>(x.getType());
+  FloatType arithmetic = getArithmeticType(type.getElementType());
   AffineMap identity = getIdentityMap(builder.getContext(), type.getRank());
   auto body = [&](Code &inner, ValueRange elements) {
-    Value value = applyFunction(inner, rule.function, elements[0]);
-    return elements[1] ? inner.multiply(value, elements[1]) : value;
+    Value element = elements[0], factor = elements[1], alpha;
+    if (op.getLimit()) {
+      Value limit = createConstant(inner, arithmetic, *op.getLimit());
+      element = inner.create<arith::MinimumFOp>(element, limit);
+      factor = inner.create<arith::MinimumFOp>(inner.create<arith::MaximumFOp>(factor, inner.negate(limit)), limit);
+    }
+    if (op.getAlpha())
+      alpha = createConstant(inner, arithmetic, *op.getAlpha());
+    if (rule.isClamped)
+      factor = inner.add(factor, 1.0);
+    Value value = applyFunction(inner, rule.function, element, alpha);
+    return factor ? inner.multiply(value, factor) : value;
   };
-  return createElementwise(builder, {{x, identity}, {up, identity}}, getSizes(builder, x), type,
-                           getArithmeticType(type.getElementType()), body);
+  return createElementwise(builder, {{x, identity}, {up, identity}}, getSizes(builder, x), type, arithmetic, body);
 }
 
 namespace {
@@ -124,7 +136,7 @@ struct LowerActivation : OpConversionPattern<ActivationOp> {
   LogicalResult matchAndRewrite(ActivationOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Code builder(rewriter, op.getLoc());
-    rewriter.replaceOp(op, lowerActivation(builder, getActivationRule(op.getKind()), adaptor.getX(), adaptor.getUp()));
+    rewriter.replaceOp(op, lowerActivation(builder, op, adaptor.getX(), adaptor.getUp()));
     return success();
   }
 };

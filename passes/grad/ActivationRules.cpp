@@ -71,7 +71,8 @@ static Point createGELU(const Numbers &steps, Value x) {
   return {steps.times(steps.times(half, x), onePlus), steps.plus(steps.times(half, onePlus), steps.times(x, bell))};
 }
 
-static Point createPoint(const Numbers &steps, ActivationFunction function, Value x) {
+/// `alpha`, or null for 1, is a factor on what the logistic function is of.
+static Point createPoint(const Numbers &steps, ActivationFunction function, Value x, Value alpha) {
   switch (function) {
   case ActivationFunction::ReLU: {
     Value condition = isPositive(steps, x), zero = steps.constant(0.0);
@@ -86,7 +87,7 @@ static Point createPoint(const Numbers &steps, ActivationFunction function, Valu
   case ActivationFunction::GELUTanh:
     return createTanhGELU(steps, x);
   case ActivationFunction::SiLU:
-    return createLogistic(steps, x, x, Value());
+    return createLogistic(steps, x, alpha ? steps.times(alpha, x) : x, alpha);
   case ActivationFunction::Sigmoid:
     return createSigmoid(steps, x);
   }
@@ -94,6 +95,13 @@ static Point createPoint(const Numbers &steps, ActivationFunction function, Valu
 }
 
 namespace {
+/// An operand of an activation as its function takes it.
+struct Clamped {
+  Value value;
+  /// Whether it lies within the limit; null where there is none.
+  Value isInside;
+};
+
 struct ActivationRuleModel : GradientOpInterface::ExternalModel<ActivationRuleModel, ActivationOp> {
   /// For dx the rule reads x and up anyway.
   Value recompute(Operation *op, unsigned, Gradients &gradients) const {
@@ -104,6 +112,20 @@ struct ActivationRuleModel : GradientOpInterface::ExternalModel<ActivationRuleMo
 };
 } // namespace
 
+/// min(x, limit), or with a least value min(max(x, least), limit). At the limit the operand still counts.
+static Clamped clamp(const Numbers &steps, Value x, Value least, Value limit) {
+  if (!limit)
+    return {x, Value()};
+  ImplicitLocOpBuilder &builder = steps.getBuilder();
+  Value isInside = steps.compare(arith::CmpFPredicate::OLE, x, limit);
+  Value value = x;
+  if (least) {
+    isInside = arith::AndIOp::create(builder, isInside, steps.compare(arith::CmpFPredicate::OGE, x, least));
+    value = arith::MaximumFOp::create(builder, x, least);
+  }
+  return {arith::MinimumFOp::create(builder, value, limit), isInside};
+}
+
 LogicalResult ActivationRuleModel::differentiate(Operation *op, Gradients &gradients) const {
   auto activation = cast<ActivationOp>(op);
   auto type = cast<RankedTensorType>(activation.getX().getType());
@@ -113,21 +135,35 @@ LogicalResult ActivationRuleModel::differentiate(Operation *op, Gradients &gradi
   BodyBuilder body(builder);
   ImplicitLocOpBuilder &inner = body.getBuilder();
   auto read = [&](Value tensor) { return convertElements(inner, body.read(tensor, identity), arithmetic); };
-  Value x = read(gradients.getPrimal(activation.getX()));
+  const ActivationRule &rule = getActivationRule(activation.getKind());
+  Value element = read(gradients.getPrimal(activation.getX()));
   Value tensor = gradients.get(activation.getResult()), dy = read(tensor);
   Numbers steps(inner, arithmetic);
-  Point point = createPoint(steps, getActivationRule(activation.getKind()).function, x);
+  auto constant = [&](std::optional<APFloat> number) {
+    return number ? steps.constant(number->convertToDouble()) : Value();
+  };
+  Value limit = constant(activation.getLimit());
+  Clamped x = clamp(steps, element, Value(), limit);
+  Point point = createPoint(steps, rule.function, x.value, constant(activation.getAlpha()));
+  auto keepInside = [&](const Clamped &operand, Value gradient) {
+    return operand.isInside ? steps.select(operand.isInside, gradient, steps.constant(0.0)) : gradient;
+  };
   SmallVector<Value> operands, elements;
-  if (Value up = activation.getUp(); gradients.isNeeded(activation.getX())) {
-    Value factor = up ? steps.times(dy, read(gradients.getPrimal(up))) : dy;
+  Clamped up;
+  if (activation.getUp() && (limit || gradients.isNeeded(activation.getX())))
+    up = clamp(steps, read(gradients.getPrimal(activation.getUp())), limit ? steps.negate(limit) : Value(), limit);
+  if (gradients.isNeeded(activation.getX())) {
+    Value factor = rule.isClamped ? steps.plus(up.value, steps.constant(1.0)) : up.value;
+    factor = factor ? steps.times(dy, factor) : dy;
     operands.push_back(activation.getX());
-    elements.push_back(point.derivative.getType() == arithmetic
-                           ? steps.times(factor, point.derivative)
-                           : steps.select(point.derivative, factor, steps.constant(0.0)));
+    Value gradient = point.derivative.getType() == arithmetic
+                         ? steps.times(factor, point.derivative)
+                         : steps.select(point.derivative, factor, steps.constant(0.0));
+    elements.push_back(keepInside(x, gradient));
   }
   if (gradients.isNeeded(activation.getUp())) {
     operands.push_back(activation.getUp());
-    elements.push_back(steps.times(dy, point.value));
+    elements.push_back(keepInside(up, steps.times(dy, point.value)));
   }
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, builder.getLoc(), tensor);
   for (Value &element : elements) {

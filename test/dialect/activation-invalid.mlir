@@ -42,7 +42,7 @@ func.func @activation.C4_element(%x: tensor<4x8xf32>, %up: tensor<4x8xbf16>) {
 // -----
 
 func.func @another_name(%x: tensor<4x8xf32>) {
-  // expected-error @+1 {{expected the activation 'relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu', 'geglu', 'geglu_tanh', 'sigmoid' or 'relu2', but got 'gelu_new'; did you mean 'gelu_tanh'?}}
+  // expected-error @+1 {{expected the activation 'relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu', 'geglu', 'geglu_tanh', 'sigmoid', 'relu2' or 'swiglu_oai', but got 'gelu_new'; did you mean 'gelu_tanh'?}}
   %y = resid.activation gelu_new %x : tensor<4x8xf32>
   return
 }
@@ -50,7 +50,7 @@ func.func @another_name(%x: tensor<4x8xf32>) {
 // -----
 
 func.func @no_name(%x: tensor<4x8xf32>) {
-  // expected-error @+1 {{expected the activation 'relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu', 'geglu', 'geglu_tanh', 'sigmoid' or 'relu2', but got none}}
+  // expected-error @+1 {{expected the activation 'relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu', 'geglu', 'geglu_tanh', 'sigmoid', 'relu2' or 'swiglu_oai', but got none}}
   %y = resid.activation %x : tensor<4x8xf32>
   return
 }
@@ -60,5 +60,45 @@ func.func @no_name(%x: tensor<4x8xf32>) {
 func.func @two_types(%x: tensor<4x8xf32>) {
   // expected-error @+1 {{expected 1 type (x and up), but got more}}
   %y = resid.activation swiglu %x, %x : tensor<4x8xf32>, tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @activation.C5_limit(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected no limit for gelu but got 7}}
+  %y = resid.activation gelu %x {limit = 7.0} : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @activation.C5_no_limit(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected limit for swiglu_oai but got none}}
+  %y = resid.activation swiglu_oai %x, %x {alpha = 1.702} : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @activation.C5_no_alpha(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected alpha for swiglu_oai but got none}}
+  %y = resid.activation swiglu_oai %x, %x {limit = 7.0} : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @activation.C5_alpha(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected no alpha for swiglu but got one}}
+  %y = resid.activation swiglu %x, %x {alpha = 1.702} : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @activation.C5_negative(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected limit to be finite and greater than 0 in 'f32' but got -7}}
+  %y = resid.activation swiglu %x, %x {limit = -7.0} : tensor<4x8xf32>
   return
 }

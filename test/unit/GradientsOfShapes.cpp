@@ -63,14 +63,17 @@ TEST_F(GradientTest, Activations) {
     check("func.func @f(%x: tensor<3x5xf64>) -> tensor<3x5xf64> {\n %y = resid.activation " + std::string(kind) +
           " %x : tensor<3x5xf64>\n return %y : tensor<3x5xf64> }");
   }
-  for (const char *kind : {"swiglu", "geglu", "geglu_tanh"}) {
-    SCOPED_TRACE(kind);
+  for (auto [kind, attributes] :
+       {std::pair("swiglu", ""), std::pair("geglu", ""), std::pair("geglu_tanh", ""),
+        std::pair("swiglu", "{limit = 0.75}"), std::pair("swiglu_oai", "{alpha = 1.702, limit = 0.75}")}) {
+    SCOPED_TRACE(std::string(kind) + attributes);
     check("func.func @f(%x: tensor<3x5xf64>, %up: tensor<3x5xf64>) -> tensor<3x5xf64> {\n %y = resid.activation " +
-          std::string(kind) + " %x, %up : tensor<3x5xf64>\n return %y : tensor<3x5xf64> }");
+          std::string(kind) + " %x, %up " + attributes + " : tensor<3x5xf64>\n return %y : tensor<3x5xf64> }");
   }
 }
 
-// At any finite number a derivative is one: 0 or 1 far from zero, of a sigmoid 0, and no NaN where a power of x overflows.
+// At any finite number a derivative is one: 0 or 1 far from zero, of a sigmoid 0, and no NaN where a power of x
+// overflows.
 TEST_F(GradientTest, ActivationsOfExtremes) {
   SmallVector<double> numbers{-3e38, -1e20, -200.0, -88.8, -20.0, 20.0, 88.8, 200.0, 1e20, 3e38};
   for (const char *kind : {"relu", "gelu", "gelu_tanh", "silu", "sigmoid"})

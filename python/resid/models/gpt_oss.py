@@ -6,7 +6,6 @@
 import dataclasses
 
 from ..importer.attention import Attention
-from ..importer.emit_elementwise import cast, elementwise
 from ..importer.emit_linear import linear
 from ..importer.emit_shapes import extract, reshape
 from ..importer.errors import Unsupported
@@ -54,21 +53,5 @@ class GptOss(Decoder):
         return linear(p, x, weight, reshape(p, self.model.weight(f"{name}_bias", 1, outputs), [outputs]), True)
 
     def _gated(self, gate: Tensor, up: Tensor) -> Tensor:
-        """(u + 1)·g·sigmoid(alpha·g), with g at most the limit, and u between its opposite and it."""
-        p, kind = self.program, self.model.wide()
         limit = self.config.number("swiglu_limit", 7.0, above=0)
-        most, least, alpha, one = (
-            p.scalar(value, kind) for value in (limit, -limit, self.config.number("swiglu_alpha", 1.702), 1.0)
-        )
-
-        def body(g: str, u: str) -> str:
-            def apply(op: str, *operands: str) -> str:
-                return p.inner(f"{op} {', '.join(operands)} : {kind}")
-
-            g = apply("arith.minimumf", g, most)
-            u = apply("arith.maximumf", apply("arith.minimumf", u, most), least)
-            below = apply("arith.addf", one, apply("math.exp", apply("arith.negf", apply("arith.mulf", g, alpha))))
-            return apply("arith.mulf", apply("arith.addf", u, one), apply("arith.divf", g, below))
-
-        wide = [cast(p, x, kind) for x in (gate, up)]
-        return cast(p, elementwise(p, wide, kind, body), gate.element)
+        return self.model.activation("swiglu_oai", gate, up, alpha=self.config.number("swiglu_alpha", 1.702, above=0), limit=limit)

@@ -129,9 +129,11 @@ class Model:
         centre = " zero_centered_gamma" if self.zero_centered else ""
         return f"norm({self.norm}{clauses} epsilon = {literal(self.epsilon, 'f64')}{centre})"
 
-    def activation(self, kind: str, x: Tensor, up: Tensor | None = None) -> Tensor:
+    def activation(self, kind: str, x: Tensor, up: Tensor | None = None, **attributes: float) -> Tensor:
         names = x.ssa if up is None else f"{x.ssa}, {up.ssa}"
-        return self.program.op(f"resid.activation {kind} {names} : {x.type}", x.element, x.dims)
+        texts = [f"{name} = {literal(value, 'f64')}" for name, value in attributes.items()]
+        given = f" {{{', '.join(texts)}}}" if texts else ""
+        return self.program.op(f"resid.activation {kind} {names}{given} : {x.type}", x.element, x.dims)
 
     def heads(self, x: Tensor, count: int) -> Tensor:
         return split_heads(self.program, x, count)

@@ -1,7 +1,7 @@
 // Activations, with TX and TW for the element types of x and of weights.
 func.func @activations(%x: tensor<?x?xTX>, %up: tensor<?x?xTX>)
     -> (tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>,
-        tensor<?x?xTX>, tensor<?x?xTX>) {
+        tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>) {
   %0 = resid.activation relu %x : tensor<?x?xTX>
   %1 = resid.activation gelu %x : tensor<?x?xTX>
   %2 = resid.activation gelu_tanh %x : tensor<?x?xTX>
@@ -11,7 +11,9 @@ func.func @activations(%x: tensor<?x?xTX>, %up: tensor<?x?xTX>)
   %6 = resid.activation geglu_tanh %x, %up : tensor<?x?xTX>
   %7 = resid.activation sigmoid %x : tensor<?x?xTX>
   %8 = resid.activation relu2 %x : tensor<?x?xTX>
-  return %0, %1, %2, %3, %4, %5, %6, %7, %8 : tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>
+  %9 = resid.activation swiglu %x, %up {limit = 2.5} : tensor<?x?xTX>
+  %10 = resid.activation swiglu_oai %x, %up {alpha = 1.702, limit = 2.5} : tensor<?x?xTX>
+  return %0, %1, %2, %3, %4, %5, %6, %7, %9, %10, %8 : tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>, tensor<?x?xTX>
 }
 
 // A whole feed-forward layer: two products, of which one has the activation after it.
