@@ -201,9 +201,9 @@ ParseResult resid::parseNameOf(OpAsmParser &parser, StringRef what, const KnownN
 }
 
 /// What the ops and the classes of PyTorch and JAX are called.
-static constexpr ForeignName foreignKinds[] = {{"layer_norm", "layer"}, {"layernorm", "layer"},  {"rms_norm", "rms"},
-                                               {"rmsnorm", "rms"},      {"group_norm", "group"}, {"groupnorm", "group"},
-                                               {"dynamic_tanh", "dyt"}, {"tanh", "dyt"}};
+static constexpr ForeignName foreignKinds[] = {
+    {"layer_norm", "layer"}, {"layernorm", "layer"},  {"rms_norm", "rms"}, {"rmsnorm", "rms"}, {"group_norm", "group"},
+    {"groupnorm", "group"},  {"dynamic_tanh", "dyt"}, {"tanh", "dyt"},     {"l2_norm", "l2"},  {"normalize", "l2"}};
 
 ParseResult resid::parseKeyword(OpAsmParser &parser, NormKindAttr &kind) {
   SmallVector<StringRef> names;

@@ -88,10 +88,10 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
 
     | part of `norm(…)`, in order | kinds that have it | meaning as in |
     |---|---|---|
-    | `layer`, `rms`, `dyt` or `group` | all: this is the kind | |
+    | `layer`, `rms`, `l2`, `dyt` or `group` | all: this is the kind | |
     | `alpha` | dyt | `resid.dyt` |
     | `gamma`, `beta` | all, optional | `resid.layer_norm` |
-    | `epsilon` | layer, rms, group | `resid.layer_norm` |
+    | `epsilon` | layer, rms, l2, group | `resid.layer_norm`, `resid.l2_norm` |
     | `zero_centered_gamma` | all, optional | `resid.layer_norm` |
     | `norm_rank` | all but group, optional | `resid.layer_norm` |
     | `groups` | group | `resid.group_norm` |
@@ -101,7 +101,7 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
       2^47 bytes. `x` has rank 1 or more, and the result has its type.
     - `block.C2`: there are as many norms as the placement has.
     - `block.C3`: the number of norm parameters is that of the alphas, gammas and betas that the clauses name.
-    - `block.C4`: epsilon is given for layer, rms and group, and not for dyt. It is finite and not negative in the
+    - `block.C4`: epsilon is given for layer, rms, l2 and group, and not for dyt. It is finite and not negative in the
       arithmetic type. A positive epsilon must not become 0 there.
     - `block.C5`: alpha has rank 0. At least 1 dimension is normalised, and at most all are. Gamma and beta agree with
       the last dimensions of `x`. Beta is given only with gamma. `norm_rank`
@@ -152,8 +152,8 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
       return %y : tensor<?x768xf32>
     }
     // Learned factors on the stream and on the input of the model.
-    func.func @learned(%x: tensor<?x768xf32>, %input: tensor<?x768xf32>, %g: tensor<768xf32>, %s: tensor<f32>,
-                       %l: tensor<f32>) -> tensor<?x768xf32> {
+    func.func @learned(%x: tensor<?x768xf32>, %input: tensor<?x768xf32>, %g: tensor<768xf32>,
+                       %s: tensor<f32>, %l: tensor<f32>) -> tensor<?x768xf32> {
       %y = resid.block pre %x norm(rms gamma %g : tensor<768xf32> epsilon = 1.0e-6)
              skip(%s : tensor<f32>) also(%input scale %l : tensor<f32>)
              : tensor<?x768xf32> {

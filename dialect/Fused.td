@@ -21,11 +21,11 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
     d          = dropout b seed(seed, step) origin(origin_row, origin_site, origin_col)
                            extent(extent_local, extent_global) {p, site}
     sum        = add x, d gate(gate) skip(skip) also(also scale scale) {skip_scale, branch_scale}
-    normalized = layer_norm | rms_norm | dyt | group_norm sum alpha(alpha) gamma(gamma) beta(beta) {epsilon, …}
+    normalized = layer_norm | rms_norm | l2_norm | dyt | group_norm sum alpha(alpha) gamma(gamma) beta(beta) {epsilon, …}
     ```
 
     **Operands and results.**
-    - the kind of norm, a keyword: `layer`, `rms`, `dyt` or `group`.
+    - the kind of norm, a keyword: `layer`, `rms`, `l2`, `dyt` or `group`.
     - `x`, the stream: `[…, D]`, of f16, bf16, f32 or f64. Every dimension may be dynamic.
     - `f`, the result of the branch: has the type of `x`.
     - `bias`, optional: `[D]`.
@@ -33,11 +33,11 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
     - `seed`, `step`, `origin_row`, `origin_site`, `origin_col`, `extent_local`, `extent_global`, with the attributes
       `p` and `site`: as in `resid.dropout`.
     - `alpha` (for dyt), `gamma`, `beta`: as in the op of the norm.
-    - `epsilon` (for layer, rms and group), `groups` (for group), `norm_rank`, `zero_centered_gamma`, `narrow_affine`:
+    - `epsilon` (for layer, rms, l2 and group), `groups` (for group), `norm_rank`, `zero_centered_gamma`, `narrow_affine`:
       as in the op of the norm.
     - `normalized`: the shape of `x`. Its element type is that of the sum or a narrower one.
     - `sum`: the shape of `x`. Its element type is that of `x`. Where `x` is f16 or bf16, it may be f32 instead.
-    - statistics, optional: `mean`, `mean_correction` and `rstd` for layer and group, `rstd` for rms.
+    - statistics, optional: `mean`, `mean_correction` and `rstd` for layer and group, `rstd` for rms and l2.
 
     A result without uses is not stored. Result types are written where one differs from that of `x`, and where
     statistics are asked for: `-> Tnormalized, Tsum, …`.
@@ -59,7 +59,7 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
     - `add_norm.C12`: gate, skip and `also` hold to `add.C4`, `add.C5`, `add.C7` and `add.C8`.
     - `add_norm.C13`: both scales are finite in the arithmetic type.
     - `add_norm.C14`: alpha is given for dyt and for no other kind. It has rank 0.
-    - `add_norm.C15`: epsilon is given for layer, rms and group, and not for dyt. It is finite and not negative in the
+    - `add_norm.C15`: epsilon is given for layer, rms, l2 and group, and not for dyt. It is finite and not negative in the
       arithmetic type. A positive epsilon must not become 0 there.
     - `add_norm.C16`: at least 1 dimension of `x` is normalised, and at most all are.
     - `add_norm.C17`: `norm_rank` may be left out. Written beside a gamma, it must equal the rank of gamma. For group,
@@ -68,7 +68,7 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
     - `add_norm.C19`: beta is given only with gamma. It has the rank of gamma, and its dimensions agree with those of
       `x` too.
     - `add_norm.C20`: `zero_centered_gamma` and `narrow_affine` are given only with gamma.
-    - `add_norm.C21`: statistics are given all or not at all: three for layer and group, one for rms. dyt has none.
+    - `add_norm.C21`: statistics are given all or not at all: three for layer and group, one for rms and l2. dyt has none.
       Their type is f64 if `x` is f64, else f32.
     - `add_norm.C22`: `groups` is given for group and for no other kind. It holds to `group_norm.C4`.
     - `add_norm.C23`: `origin_col` and the extent hold to `dropout.C7`, `dropout.C8` and `dropout.C9`.

@@ -20,7 +20,8 @@ template <typename NormGradOp> static NormGradParts getParts(NormKind kind, Norm
           op.getDsum(),
           op.getZeroCenteredGamma(),
           rank,
-          /*groups=*/IntegerAttr()};
+          /*groups=*/IntegerAttr(),
+          /*epsilon=*/FloatAttr()};
 }
 
 /// The attribute says how many dimensions are normalised; without it, all of gamma's, or one.
@@ -33,12 +34,23 @@ std::optional<NormGradParts> resid::getNormGradParts(Operation *op) {
     return getParts(NormKind::Layer, layer, getNormalizedRank(layer));
   if (auto rms = dyn_cast_if_present<RMSNormGradOp>(op))
     return getParts(NormKind::RMS, rms, getNormalizedRank(rms));
+  if (auto l2 = dyn_cast_if_present<L2NormGradOp>(op)) {
+    NormGradParts parts = getParts(NormKind::L2, l2, getNormalizedRank(l2));
+    parts.epsilon = l2.getEpsilonAttr();
+    return parts;
+  }
   if (auto group = dyn_cast_if_present<GroupNormGradOp>(op)) {
     NormGradParts parts = getParts(NormKind::Group, group, /*rank=*/1);
     parts.groups = group.getGroupsAttr();
     return parts;
   }
   return std::nullopt;
+}
+
+APFloat resid::getStatisticOfShortRows(FloatAttr epsilon, FloatType arithmetic) {
+  APFloat one = roundToArithmetic(APFloat(1.0), arithmetic);
+  one.divide(roundToArithmetic(epsilon.getValue(), arithmetic), APFloat::rmNearestTiesToEven);
+  return one;
 }
 
 int64_t NormGradParts::getParameterRank() const {
@@ -66,10 +78,10 @@ NormGradParts NormGradParts::withOperands(ValueRange from, ValueRange to) const 
 }
 
 Operation *resid::createNormGrad(OpBuilder &builder, Location loc, const NormGradParts &parts, TypeRange parameters) {
-  auto create = [&](auto tag, IntegerAttr number) -> Operation * {
+  auto create = [&](auto tag, auto... attributes) -> Operation * {
     using Op = decltype(tag);
     return Op::create(builder, loc, parts.x.getType(), parts.gamma ? parameters : TypeRange(), parts.dy, parts.x,
-                      parts.statistics, parts.gamma, parts.dsum, number,
+                      parts.statistics, parts.gamma, parts.dsum, attributes...,
                       parts.zeroCenteredGamma ? builder.getUnitAttr() : UnitAttr());
   };
   int64_t byDefault = parts.gamma ? cast<RankedTensorType>(parts.gamma.getType()).getRank() : 1;
@@ -79,6 +91,8 @@ Operation *resid::createNormGrad(OpBuilder &builder, Location loc, const NormGra
     return create(LayerNormGradOp(), rank);
   case NormKind::RMS:
     return create(RMSNormGradOp(), rank);
+  case NormKind::L2:
+    return create(L2NormGradOp(), parts.epsilon, rank);
   case NormKind::Group:
     return create(GroupNormGradOp(), parts.groups);
   case NormKind::DyT:
@@ -112,7 +126,7 @@ static LogicalResult verifyNormRankAttribute(LayerNormGradOp op) {
          << op.getGamma().getType().getRank() << " but got " << *op.getNormRank();
 }
 
-static LogicalResult verifyNormRankAttribute(RMSNormGradOp op) {
+template <typename NormGradOp> static LogicalResult verifyNormRankAttribute(NormGradOp op) {
   return verifyWiderGamma(op, op.getGamma(), getNormalizedRank(op));
 }
 
@@ -120,19 +134,23 @@ static LogicalResult verifyNormRankAttribute(RMSNormGradOp op) {
 template <typename NormGradOp> static LogicalResult verifyNormGrad(NormGradOp op) {
   NormGradParts parts = *getNormGradParts(op);
   RankedTensorType x = op.getX().getType();
-  if (failed(verifyNormalizedType(op, x, op.getDy().getType(), "dy")) || // layer_norm_grad.C2, rms_norm_grad.C2
-      failed(verifyNormalizedRank(op, x, parts.rank)) ||                 // layer_norm_grad.C3, rms_norm_grad.C3
+  if (failed(verifyNormalizedType(op, x, op.getDy().getType(),
+                                  "dy")) ||              // layer_norm_grad.C2, rms_norm_grad.C2, l2_norm_grad.C2
+      failed(verifyNormalizedRank(op, x, parts.rank)) || // layer_norm_grad.C3, rms_norm_grad.C3, l2_norm_grad.C3
       failed(verifyNormRankAttribute(op)))
     return failure();
   return failure(
-      failed(verifyStatistics(op, parts)) ||                      // layer_norm_grad.C4, rms_norm_grad.C4
-      failed(verifyTrailingShape(op, x, parts.gamma, "gamma")) || // layer_norm_grad.C5, rms_norm_grad.C5
-      failed(verifyParameterType(op, x, parts.gamma, "gamma")) || // layer_norm_grad.C5, rms_norm_grad.C5
-      failed(verifyTypeOfX(op, x, parts.dsum, "sum")) ||          // layer_norm_grad.C6, rms_norm_grad.C6
-      failed(verifyTypeOfX(op, x, op.getDx(), "dx")) ||           // layer_norm_grad.C6, rms_norm_grad.C6
+      failed(verifyStatistics(op, parts)) || // layer_norm_grad.C4, rms_norm_grad.C4, l2_norm_grad.C4
       failed(
-          verifyParameterGradients(op, x, parts.gamma, op.getParameters())) || // layer_norm_grad.C7, rms_norm_grad.C7
-      failed(verifyGammaAttributes(op, parts.gamma, parts.zeroCenteredGamma,   // layer_norm_grad.C8, rms_norm_grad.C8
+          verifyTrailingShape(op, x, parts.gamma, "gamma")) || // layer_norm_grad.C5, rms_norm_grad.C5, l2_norm_grad.C5
+      failed(
+          verifyParameterType(op, x, parts.gamma, "gamma")) || // layer_norm_grad.C5, rms_norm_grad.C5, l2_norm_grad.C5
+      failed(verifyTypeOfX(op, x, parts.dsum, "sum")) ||       // layer_norm_grad.C6, rms_norm_grad.C6, l2_norm_grad.C6
+      failed(verifyTypeOfX(op, x, op.getDx(), "dx")) ||        // layer_norm_grad.C6, rms_norm_grad.C6, l2_norm_grad.C6
+      failed(verifyParameterGradients(op, x, parts.gamma,
+                                      op.getParameters())) || // layer_norm_grad.C7, rms_norm_grad.C7, l2_norm_grad.C7
+      failed(verifyGammaAttributes(op, parts.gamma,
+                                   parts.zeroCenteredGamma, // layer_norm_grad.C8, rms_norm_grad.C8, l2_norm_grad.C8
                                    /*narrowAffine=*/false)));
 }
 
@@ -177,6 +195,22 @@ LogicalResult RMSNormGradOp::verify() { return verifyNormGrad(*this); }
 void RMSNormGradOp::getAsmResultNames(OpAsmSetValueNameFn setName) { nameGradients(*this, setName); }
 
 void RMSNormGradOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, int64_t)> unite) {
+  visitEqualSizes(*this, unite);
+}
+
+//===----------------------------------------------------------------------===//
+// L2NormGradOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult L2NormGradOp::verify() {
+  if (failed(verifyNormGrad(*this)))
+    return failure();
+  return verifyEpsilon(*this, getX().getType().getElementType(), getEpsilon()); // l2_norm_grad.C9
+}
+
+void L2NormGradOp::getAsmResultNames(OpAsmSetValueNameFn setName) { nameGradients(*this, setName); }
+
+void L2NormGradOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, int64_t)> unite) {
   visitEqualSizes(*this, unite);
 }
 

@@ -150,6 +150,76 @@ def Resid_RMSNormGradOp : Resid_NormGradOp<"rms_norm_grad"> {
   }];
 }
 
+def Resid_L2NormGradOp : Resid_Op<"l2_norm_grad", [AttrSizedOperandSegments,
+                                  DeclareOpInterfaceMethods<Resid_EqualSizesOpInterface>,
+                                  DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "the gradients of an L2 norm";
+  let description = [{
+    Takes the gradient of an L2 norm's result back to what was normalised, to gamma and to beta.
+
+    **Formula.** `dx = rstd·(g - x̂·Σ(g·x̂)) + dsum`, where the sum goes over the normalised elements. In a row that is
+    shorter than epsilon, `dx = rstd·g + dsum`. `dγ = Σ dy·x̂` and `dβ = Σ dy`, over the rows. Here `x̂ = x·rstd`. `g` is
+    `dy·γ`, or `dy·(1+γ)` where γ is zero-centred, or `dy` without γ.
+
+    **Operands and results.**
+    - `dy`: the gradient of the norm's result, with the shape of `x`. Its element type may be narrower.
+    - `x`: `[…, D]`, what was normalised. It is of f16, bf16, f32 or f64, and every dimension may be dynamic.
+    - `statistics`: `rstd`, as `resid.l2_norm` gives it.
+    - `gamma`, optional: that of the norm.
+    - `epsilon`, `norm_rank`, `zero_centered_gamma`: those of the norm.
+    - `sum`, optional: the gradient that `x` has from its other readers, of the type of `x`. It is added to dx.
+    - `dx`: the type of `x`.
+    - `dgamma`, `dbeta`: both where there is a gamma, else none. They have its shape, and its element type or another
+      that is written after the arrow. A result that nothing reads is not computed.
+
+    **Constraints.**
+    - `l2_norm_grad.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at
+      most 2^47 bytes. `dy`, `x` and `dx` have rank 1 or more.
+    - `l2_norm_grad.C2`: `dy` has the shape of `x`, and its element type or a narrower one.
+    - `l2_norm_grad.C3`: at least 1 dimension of `x` is normalised, and at most all are. `norm_rank` is at most the rank
+      of gamma.
+    - `l2_norm_grad.C4`: there is one statistic. It has the shape of `x` without the normalised dimensions, and is of f64
+      if `x` is f64, else of f32.
+    - `l2_norm_grad.C5`: the dimensions of gamma agree with the last ones of `x`, in order. Two sizes agree where they
+      are equal or one of them is dynamic. gamma is of f64 only where `x` is.
+    - `l2_norm_grad.C6`: `sum` and `dx` have the type of `x`.
+    - `l2_norm_grad.C7`: `dgamma` and `dbeta` are there exactly where gamma is. They have its shape, and are of f64 only
+      where `x` is.
+    - `l2_norm_grad.C8`: `zero_centered_gamma` is given only with gamma.
+    - `l2_norm_grad.C9`: epsilon holds to `l2_norm.C3`.
+
+    **Gradient.** None. A gradient is not differentiated again.
+
+    **Rounding.** As in `resid.layer_norm_grad`, with these steps:
+    1. `x̂ = x·rstd`. `γ' = γ`, or `1 + γ` rounded. `g = dy·γ'`, or `dy`.
+    2. `c = S(g·x̂)`, of products that are rounded before they are added. Where `rstd` is not below `1/epsilon`, rounded,
+       the row is no longer than epsilon, and c is +0.
+    3. `u = fma(-x̂, c, g)`. `dx = rstd·u`, or `fma(rstd, u, dsum)`. It is rounded once, to the type of `x`.
+    4. `dγ` is the [sum down the rows](../numerics.md#sums-down-the-rows) of `dy·x̂`, and `dβ` that of `dy`. They are
+       rounded to f32 (f64 for f64), and then to the type of the result.
+
+    **Example.**
+    ```mlir
+    func.func @l2_norm_grad(%dy: tensor<?x64xf32>, %x: tensor<?x64xf32>, %rstd: tensor<?xf32>,
+                            %gamma: tensor<64xf32>) -> (tensor<?x64xf32>, tensor<64xf32>) {
+      %dx, %dgamma, %dbeta = resid.l2_norm_grad %dy, %x statistics(%rstd) gamma(%gamma)
+           {epsilon = 1.0e-12} : tensor<?x64xf32>, tensor<?x64xf32>, tensor<?xf32>, tensor<64xf32>
+      return %dx, %dgamma : tensor<?x64xf32>, tensor<64xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Resid_Rows:$dy, Resid_Rows:$x, Variadic<Resid_Statistics>:$statistics, // l2_norm_grad.C1
+                       Optional<Resid_Tensor>:$gamma, Optional<Resid_Rows>:$dsum, Resid_F64Attr:$epsilon,
+                       OptionalAttr<Resid_I64Attr>:$norm_rank, UnitAttr:$zero_centered_gamma);
+  let results = (outs Resid_Rows:$dx, Variadic<Resid_Tensor>:$parameters); // l2_norm_grad.C1
+  let assemblyFormat = [{
+    $dy `,` $x `statistics` `(` $statistics `)` (`gamma` `(` $gamma^ `)`)? (`sum` `(` $dsum^ `)`)? attr-dict `:`
+    custom<NormGradTypes>(ref($statistics), ref($gamma), ref($dsum), type($dy), type($x), type($statistics), type($gamma),
+                          type($dsum), type($dx), type($parameters))
+  }];
+  let hasVerifier = 1;
+}
+
 def Resid_GroupNormGradOp : Resid_Op<"group_norm_grad", [AttrSizedOperandSegments,
                                      DeclareOpInterfaceMethods<Resid_EqualSizesOpInterface>,
                                      DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {

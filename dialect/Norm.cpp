@@ -13,8 +13,8 @@ static int64_t normalizedRank(LayerNormOp op) {
   return op.getGamma() ? op.getGamma().getType().getRank() : op.getNormRank();
 }
 
-/// The attribute says how many dimensions are normalised; without it, all of gamma's, or one.
-static int64_t normalizedRank(RMSNormOp op) {
+/// The attribute of an RMS or L2 norm says how many dimensions are normalised; without it, all of gamma's, or one.
+template <typename NormOp> static int64_t normalizedRank(NormOp op) {
   return op.getNormRank().value_or(op.getGamma() ? op.getGamma().getType().getRank() : 1);
 }
 
@@ -71,29 +71,30 @@ static LogicalResult verifyNormRankAttribute(LayerNormOp op) {
   return op.getGamma() ? resid::verifyNormRankAttribute(op, op.getNormRank(), op.getNormalizedRank()) : success();
 }
 
-static LogicalResult verifyNormRankAttribute(RMSNormOp op) {
+template <typename NormOp> static LogicalResult verifyNormRankAttribute(NormOp op) {
   return verifyWiderGamma(op, op.getGamma(), op.getNormalizedRank());
 }
 
-/// Layer and RMS norm obey the same numbered constraints, except for how many statistics there are.
+/// Layer, RMS and L2 norm obey the same numbered constraints, except for how many statistics there are.
 template <typename NormOp> static LogicalResult verifyNorm(NormOp op) {
   RankedTensorType x = op.getX().getType();
   int64_t rank = op.getNormalizedRank();
-  if (failed(verifyNormalizedType(op, x, op.getResult().getType(), "result")) || // layer_norm.C2, rms_norm.C2
-      failed(verifyEpsilon(op, x.getElementType(), op.getEpsilon())) ||          // layer_norm.C3, rms_norm.C3
-      failed(verifyNormalizedRank(op, x, rank)))                                 // layer_norm.C4, rms_norm.C4
+  if (failed(
+          verifyNormalizedType(op, x, op.getResult().getType(), "result")) || // layer_norm.C2, rms_norm.C2, l2_norm.C2
+      failed(verifyEpsilon(op, x.getElementType(), op.getEpsilon())) ||       // layer_norm.C3, rms_norm.C3, l2_norm.C3
+      failed(verifyNormalizedRank(op, x, rank)))                              // layer_norm.C4, rms_norm.C4, l2_norm.C4
     return failure();
-  if (failed(verifyNormRankAttribute(op))) // layer_norm.C5, rms_norm.C5
+  if (failed(verifyNormRankAttribute(op))) // layer_norm.C5, rms_norm.C5, l2_norm.C5
     return failure();
-  return failure(
-      failed(verifyTrailingShape(op, x, op.getGamma(), "gamma")) ||              // layer_norm.C6, rms_norm.C6
-      failed(verifyBeta(op, x, op.getGamma(), op.getBeta())) ||                  // layer_norm.C7, rms_norm.C7
-      failed(verifyParameterType(op, x, op.getGamma(), "gamma")) ||              // layer_norm.C8, rms_norm.C8
-      failed(verifyParameterType(op, x, op.getBeta(), "beta")) ||                // layer_norm.C8, rms_norm.C8
-      failed(verifyGammaAttributes(op, op.getGamma(), op.getZeroCenteredGamma(), // layer_norm.C9, rms_norm.C9
-                                   op.getNarrowAffine())) ||
-      failed(
-          verifyStatistics(op, x, op.getNormParts(), op.getStatistics().getTypes()))); // layer_norm.C10, rms_norm.C10
+  return failure(failed(verifyTrailingShape(op, x, op.getGamma(), "gamma")) || // layer_norm.C6, rms_norm.C6, l2_norm.C6
+                 failed(verifyBeta(op, x, op.getGamma(), op.getBeta())) ||     // layer_norm.C7, rms_norm.C7, l2_norm.C7
+                 failed(verifyParameterType(op, x, op.getGamma(), "gamma")) || // layer_norm.C8, rms_norm.C8, l2_norm.C8
+                 failed(verifyParameterType(op, x, op.getBeta(), "beta")) ||   // layer_norm.C8, rms_norm.C8, l2_norm.C8
+                 failed(verifyGammaAttributes(op, op.getGamma(),
+                                              op.getZeroCenteredGamma(), // layer_norm.C9, rms_norm.C9, l2_norm.C9
+                                              op.getNarrowAffine())) ||
+                 failed(verifyStatistics(op, x, op.getNormParts(),
+                                         op.getStatistics().getTypes()))); // layer_norm.C10, rms_norm.C10, l2_norm.C10
 }
 
 //===----------------------------------------------------------------------===//
@@ -135,6 +136,27 @@ void RMSNormOp::getAsmResultNames(OpAsmSetValueNameFn setName) { nameResults(*th
 LogicalResult RMSNormOp::verify() { return verifyNorm(*this); }
 
 LogicalResult RMSNormOp::canonicalize(RMSNormOp op, PatternRewriter &rewriter) {
+  return leaveOutStatistics(op, rewriter);
+}
+
+//===----------------------------------------------------------------------===//
+// L2NormOp
+//===----------------------------------------------------------------------===//
+
+int64_t L2NormOp::getNormalizedRank() { return normalizedRank(*this); }
+
+NormParts L2NormOp::getNormParts() { return getStatisticsNormParts(NormKind::L2, *this); }
+
+void L2NormOp::build(OpBuilder &builder, OperationState &state, Value x, Value gamma, Value beta, double epsilon,
+                     bool withStatistics) {
+  buildNorm<L2NormOp>(builder, state, x, gamma, beta, epsilon, NormKind::L2, withStatistics);
+}
+
+void L2NormOp::getAsmResultNames(OpAsmSetValueNameFn setName) { nameResults(*this, setName); }
+
+LogicalResult L2NormOp::verify() { return verifyNorm(*this); }
+
+LogicalResult L2NormOp::canonicalize(L2NormOp op, PatternRewriter &rewriter) {
   return leaveOutStatistics(op, rewriter);
 }
 

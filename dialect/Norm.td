@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Family Norm: layer norm, RMS norm, dynamic tanh, group norm.
+// Family Norm: layer norm, RMS norm, L2 norm, dynamic tanh, group norm.
 
 #ifndef RESID_DIALECT_NORM
 #define RESID_DIALECT_NORM
@@ -201,6 +201,96 @@ def Resid_RMSNormOp : Resid_Op<"rms_norm", [AttrSizedOperandSegments,
     /// How many trailing dimensions are normalised: norm_rank, else gamma's rank, else 1.
     int64_t getNormalizedRank();
     /// One over the root mean square of each row; null where it was not asked for.
+    Value getRstd() { return getStatistics().empty() ? Value() : getStatistics().front(); }
+  }];
+}
+
+def Resid_L2NormOp : Resid_Op<"l2_norm", [AttrSizedOperandSegments,
+                              DeclareOpInterfaceMethods<Resid_NormOpInterface>,
+                              DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "brings each row to length 1";
+  let description = [{
+    Brings each row to length 1, then applies γ and, where it is given, β. It is PyTorch's `normalize`, and what models
+    with normalised queries and keys apply to them.
+
+    **Formula.** `y = x/max(sqrt(Σx²), epsilon)·γ + β`. The sum is taken over the normalised dimensions.
+
+    **Operands and results.**
+    - `x`: `[…, D]`, of f16, bf16, f32 or f64. Every dimension may be dynamic.
+    - `gamma`, optional: it has the last dimensions of `x`. A gamma of rank k normalises the last k, unless `norm_rank`
+      says fewer.
+    - `norm_rank`: how many dimensions are normalised, by default as many as gamma has, or 1 without gamma.
+    - `beta`, optional: the shape of `gamma`.
+    - `epsilon`: float attribute, always written: the least length that a row is divided by. C++ builders default to
+      1e-12.
+    - `zero_centered_gamma`: unit attribute. Multiplies by 1+γ instead of γ.
+    - `narrow_affine`: unit attribute. Rounds the normalised value to the result's type before γ and β are applied.
+    - result: the shape of `x`. Its element type may be narrower (`-> tensor<…xbf16>`).
+    - `rstd`, optional: `1/max(sqrt(Σx²), epsilon)`. It has the shape of `x` without the normalised dimensions. Its type
+      is f64 for f64, and f32 otherwise.
+
+    **Constraints.**
+    - `l2_norm.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at most
+      2^47 bytes. `x` and the result have rank 1 or more.
+    - `l2_norm.C2`: the result has the shape of `x`, and its element type or a narrower one.
+    - `l2_norm.C3`: epsilon is finite and not negative in the arithmetic type. A positive epsilon must not become 0
+      there.
+    - `l2_norm.C4`: at least 1 dimension of `x` is normalised, and at most all are.
+    - `l2_norm.C5`: `norm_rank` is at most the rank of gamma.
+    - `l2_norm.C6`: the dimensions of gamma agree with the last ones of `x`, in order. Two sizes agree where they are
+      equal or one of them is dynamic.
+    - `l2_norm.C7`: beta is given only with gamma. It has the rank of gamma, and its dimensions agree with those of `x`
+      too.
+    - `l2_norm.C8`: gamma and beta are of f64 only where `x` is.
+    - `l2_norm.C9`: `zero_centered_gamma` and `narrow_affine` are given only with gamma.
+    - `l2_norm.C10`: there is no statistic or one. It is of f64 for f64, and of f32 otherwise.
+
+    **Not allowed.** The normalised dimensions are always the last ones. A dimension cannot be normalised without all
+    dimensions after it.
+
+    **Gradient.** Let `x̂ = x·rstd`, and `g` as in `resid.layer_norm`. Then `dx = rstd·(g - x̂·Σ(g·x̂))`, and in a row
+    that is shorter than epsilon `dx = rstd·g`. `dγ = Σ dy·x̂` and `dβ = Σ dy`, summed over the rows.
+
+    **Rounding.** The *arithmetic type* is f64 for f64, and f32 otherwise. All steps are computed in it. S is the
+    ordered sum that [numerics](../numerics.md#the-ordered-sum-s) defines.
+    1. `q = S(x²)`. The squares are added with fma.
+    2. `rstd = 1/max(sqrt(q), epsilon)`, where the maximum is NaN if q is, and `x̂ = x·rstd`.
+    3. `y = fma(x̂, γ, β)`, or `x̂·γ` without β, or `x̂` without γ. `y` is rounded once, to the result's type; with
+       `narrow_affine`, x̂ is rounded to that type before. A zero-centred `1+γ` is rounded before it is used.
+    4. If q is not finite although the row is, the row is done again on a [scaled copy](../numerics.md#formulas). So it
+       is where epsilon is below 2^-50 and q below 2^-100.
+
+    **Example.**
+    ```mlir
+    func.func @l2_norm(%x: tensor<?x16x64xf32>, %gamma: tensor<64xf32>)
+        -> (tensor<?x16x64xf32>, tensor<?x16xf32>) {
+      %n = resid.l2_norm %x gamma(%gamma) {epsilon = 1.0e-12}
+           : tensor<?x16x64xf32>, tensor<64xf32>
+      %y, %rstd = resid.l2_norm %n {epsilon = 1.0e-12}
+          : tensor<?x16x64xf32> -> tensor<?x16x64xf32>, tensor<?x16xf32>
+      return %y, %rstd : tensor<?x16x64xf32>, tensor<?x16xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Resid_Rows:$x, Optional<Resid_Tensor>:$gamma, Optional<Resid_Tensor>:$beta, // l2_norm.C1
+                       Resid_F64Attr:$epsilon, OptionalAttr<Resid_I64Attr>:$norm_rank,
+                       UnitAttr:$zero_centered_gamma, UnitAttr:$narrow_affine);
+  // The statistics are one (rstd) or absent.
+  let results = (outs Resid_Rows:$result, Variadic<Resid_Statistics>:$statistics); // l2_norm.C1
+  let assemblyFormat = [{
+    $x (`gamma` `(` $gamma^ `)`)? (`beta` `(` $beta^ `)`)? attr-dict `:`
+    custom<NormTypes>(ref($gamma), ref($beta), type($x), type($gamma), type($beta), type($result), type($statistics))
+  }];
+  let builders = [
+    // The result has the type of x.
+    OpBuilder<(ins "::mlir::Value":$x, CArg<"::mlir::Value", "{}">:$gamma, CArg<"::mlir::Value", "{}">:$beta,
+                   CArg<"double", "1.0e-12">:$epsilon, CArg<"bool", "false">:$withStatistics)>];
+  let hasCanonicalizeMethod = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// How many trailing dimensions are normalised: norm_rank, else gamma's rank, else 1.
+    int64_t getNormalizedRank();
+    /// One over the length of each row; null where it was not asked for.
     Value getRstd() { return getStatistics().empty() ? Value() : getStatistics().front(); }
   }];
 }

@@ -22,6 +22,8 @@ struct NormGradParts {
   int64_t rank;
   /// Of a group norm.
   IntegerAttr groups;
+  /// Of an L2 norm.
+  FloatAttr epsilon;
 
   /// How many trailing dimensions gamma has: as many as are normalised, or more.
   int64_t getParameterRank() const;
@@ -35,6 +37,10 @@ struct NormGradParts {
 
 /// The parts of `op` if it is the backward of a norm.
 std::optional<NormGradParts> getNormGradParts(Operation *op);
+
+/// 1/epsilon in the arithmetic type: the statistic of an L2 norm in a row that is no longer than epsilon, where the
+/// length has no gradient.
+APFloat getStatisticOfShortRows(FloatAttr epsilon, FloatType arithmetic);
 
 /// Makes the backward op. Results: dx, then dgamma and dbeta of `parameters` if there is a gamma. Null where the kind
 /// has none.

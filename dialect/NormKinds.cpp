@@ -18,8 +18,8 @@ template <typename NormOp>
 static Operation *createStatisticsNorm(OpBuilder &builder, Location loc, const NormParts &parts, Type normalized,
                                        TypeRange statistics) {
   IntegerAttr normRank = parts.hasWiderGamma() ? builder.getI64IntegerAttr(parts.rank) : parts.normRank;
-  // An RMS norm that is not told how many dimensions it normalises goes by gamma.
-  if (std::is_same_v<NormOp, RMSNormOp> && normRank && normRank.getInt() == 1 && !parts.hasWiderGamma())
+  // An RMS or L2 norm that is not told how many dimensions it normalises goes by gamma.
+  if (!std::is_same_v<NormOp, LayerNormOp> && normRank && normRank.getInt() == 1 && !parts.hasWiderGamma())
     normRank = IntegerAttr();
   return NormOp::create(builder, loc, normalized, statistics, parts.x, parts.gamma, parts.beta, parts.epsilon, normRank,
                         getFlag(builder, parts.zeroCenteredGamma), getFlag(builder, parts.narrowAffine));
@@ -46,10 +46,10 @@ static constexpr NormStatistic rmsStatistics[] = {NormStatistic::Rstd};
 /// In the order of the kinds.
 static const NormRule rules[] = {
     {NormKind::Layer, "LayerNorm", /*hasAlpha=*/false, /*hasEpsilon=*/true, /*hasGroups=*/false, layerStatistics,
-     NormFactor::Epsilon,
+     NormFactor::SquaredEpsilon,
      /*centersRows=*/true, /*onCenteredRows=*/NormKind::RMS, createStatisticsNorm<LayerNormOp>},
     {NormKind::RMS, "RMSNorm", /*hasAlpha=*/false, /*hasEpsilon=*/true, /*hasGroups=*/false, rmsStatistics,
-     NormFactor::Epsilon,
+     NormFactor::SquaredEpsilon,
      /*centersRows=*/false, /*onCenteredRows=*/std::nullopt, createStatisticsNorm<RMSNormOp>},
     {NormKind::DyT,
      "DyT",
@@ -62,7 +62,10 @@ static const NormRule rules[] = {
      /*onCenteredRows=*/std::nullopt,
      createDyT},
     {NormKind::Group, "GroupNorm", /*hasAlpha=*/false, /*hasEpsilon=*/true, /*hasGroups=*/true, layerStatistics,
-     NormFactor::Epsilon, /*centersRows=*/true, /*onCenteredRows=*/std::nullopt, createGroupNorm},
+     NormFactor::SquaredEpsilon, /*centersRows=*/true, /*onCenteredRows=*/std::nullopt, createGroupNorm},
+    {NormKind::L2, "L2Norm", /*hasAlpha=*/false, /*hasEpsilon=*/true, /*hasGroups=*/false, rmsStatistics,
+     NormFactor::Epsilon,
+     /*centersRows=*/false, /*onCenteredRows=*/std::nullopt, createStatisticsNorm<L2NormOp>},
 };
 static_assert(std::size(rules) == getMaxEnumValForNormKind() + 1, "a rule for each kind");
 

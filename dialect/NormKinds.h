@@ -65,8 +65,9 @@ StringRef stringifyNormStatistic(NormStatistic statistic);
 
 /// What takes up a positive factor a on x.
 enum class NormFactor {
-  Alpha,  ///< N(a·x) is N(x) with alpha·a in place of alpha.
-  Epsilon ///< N(a·x) is N(x) with epsilon/a² in place of epsilon.
+  Alpha,         ///< N(a·x) is N(x) with alpha·a in place of alpha.
+  Epsilon,       ///< N(a·x) is N(x) with epsilon/a in place of epsilon.
+  SquaredEpsilon ///< N(a·x) is N(x) with epsilon/a² in place of epsilon.
 };
 
 /// One line of the table of norm kinds.

@@ -10,7 +10,7 @@ include "dialect/ResidBase.td"
 
 def Resid_NormKind : I32EnumAttr<"NormKind", "kind of a norm", [
   I32EnumAttrCase<"Layer", 0, "layer">, I32EnumAttrCase<"RMS", 1, "rms">, I32EnumAttrCase<"DyT", 2, "dyt">,
-  I32EnumAttrCase<"Group", 3, "group">]> {
+  I32EnumAttrCase<"Group", 3, "group">, I32EnumAttrCase<"L2", 4, "l2">]> {
   let cppNamespace = "::mlir::resid";
   let genSpecializedAttr = 0;
 }

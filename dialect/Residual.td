@@ -82,10 +82,10 @@ def Resid_AddOp : Resid_Op<"add", [AttrSizedOperandSegments]> {
       return %y : tensor<?x512xf32>
     }
     // Two branches in one add, each with a norm of the result.
-    func.func @parallel(%x: tensor<?x512xf32>, %attention: tensor<?x512xf32>, %mlp: tensor<?x512xf32>,
+    func.func @parallel(%x: tensor<?x512xf32>, %a: tensor<?x512xf32>, %b: tensor<?x512xf32>,
                         %g: tensor<512xf32>, %h: tensor<512xf32>)
         -> (tensor<?x512xf32>, tensor<?x512xf32>) {
-      %y = resid.add %x, %attention also(%mlp) : tensor<?x512xf32>
+      %y = resid.add %x, %a also(%b) : tensor<?x512xf32>
       %n = resid.rms_norm %y gamma(%g) {epsilon = 1.0e-6} : tensor<?x512xf32>, tensor<512xf32>
       %m = resid.rms_norm %y gamma(%h) {epsilon = 1.0e-6} : tensor<?x512xf32>, tensor<512xf32>
       return %n, %m : tensor<?x512xf32>, tensor<?x512xf32>

@@ -17,6 +17,8 @@ struct NormGradContext {
   /// γ' for each column; 1 where there is no gamma.
   std::vector<double> gamma;
   bool centers = false;
+  /// Of an L2 norm: sums take the place of means, and none is subtracted where the statistic is not below this.
+  std::optional<double> greatestReciprocal;
   /// A group of columns is a row of its own, of so many columns. There are so many groups before gamma starts again.
   int64_t rows = 1, width = 1, groups = 1;
 
@@ -75,7 +77,9 @@ RowMeans getMeans(const NormGradContext &context, int64_t row) {
     magnitudes.add(xhat.magnitude);
     largest = std::max(largest, std::fabs(g));
   }
-  double count = static_cast<double>(context.width);
+  double count = context.greatestReciprocal ? 1.0 : static_cast<double>(context.width);
+  if (context.greatestReciprocal && !(context.statistics.back().floats()[row] < *context.greatestReciprocal))
+    return {0.0, 0.0, largest, 0.0};
   return {products.value() / count, context.centers ? scaled.value() / count : 0.0, largest,
           magnitudes.value() / count};
 }
@@ -132,6 +136,8 @@ Interpreter::Results Interpreter::normGrad(Operation *op, const NormGradParts &p
   for (Value statistic : parts.statistics)
     context.statistics.push_back(get(statistic));
   context.centers = getNormRule(parts.kind).centersRows;
+  if (FloatKind kind = getArithmeticKind(context.x.floatKind()); parts.epsilon)
+    context.greatestReciprocal = round(kind, 1.0 / round(kind, parts.epsilon.getValueAsDouble()));
   context.groups = parts.getGroupCount();
   int64_t columns = 1;
   for (int64_t size : context.x.getShape().take_back(parts.rank))

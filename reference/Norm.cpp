@@ -42,6 +42,8 @@ Evaluation getEvaluation(NormKind kind) {
     return {getLayerStatistics, standardize, bounds::norm};
   case NormKind::RMS:
     return {getRMSStatistics, standardize, bounds::norm};
+  case NormKind::L2:
+    return {getL2Statistics, standardize, bounds::norm};
   case NormKind::Group:
     // Its rows are the groups.
     return {getLayerStatistics, standardize, bounds::norm};

@@ -83,3 +83,15 @@ RowStatistics reference::getRMSStatistics(const StatisticsContext &context, Arra
   statistics.rstd = 1.0 / std::sqrt(squares.value() / static_cast<double>(row.size()) + epsilon * scale * scale);
   return statistics;
 }
+
+RowStatistics reference::getL2Statistics(const StatisticsContext &context, ArrayRef<double> row) {
+  RowStatistics statistics;
+  // An epsilon whose square is out of range hides nothing.
+  double scale = statistics.scale = getRowScale(row, context.epsilon < 0x1p-500 ? 0.0 : context.epsilon);
+  CompensatedSum squares;
+  for (double element : row)
+    squares.add(element * scale * (element * scale));
+  double length = std::sqrt(squares.value()), least = context.epsilon * scale;
+  statistics.rstd = 1.0 / (length < least ? least : length);
+  return statistics;
+}

@@ -40,6 +40,8 @@ struct RowStatistics {
 };
 
 RowStatistics getLayerStatistics(const StatisticsContext &context, llvm::ArrayRef<double> row);
+/// The length takes the place of the root mean square.
+RowStatistics getL2Statistics(const StatisticsContext &context, llvm::ArrayRef<double> row);
 RowStatistics getRMSStatistics(const StatisticsContext &context, llvm::ArrayRef<double> row);
 
 } // namespace mlir::resid::reference

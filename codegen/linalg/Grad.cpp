@@ -77,7 +77,7 @@ Value NormGradLowering::createScaled(Code &inner, ValueRange elements) const {
   return gamma ? inner.multiply(elements[Dy], gamma) : elements[Dy];
 }
 
-/// avg(g·x̂), and avg(g) where the norm takes the mean away.
+/// avg(g·x̂), and avg(g) where the norm takes the mean away; of an L2 norm S(g·x̂).
 SmallVector<Value> NormGradLowering::createMeans() {
   Type wide = type.clone(arithmetic);
   bool centers = getNormRule(norm.kind).centersRows;
@@ -91,7 +91,10 @@ SmallVector<Value> NormGradLowering::createMeans() {
   SmallVector<Type> types(centers ? 2 : 1, wide);
   SmallVector<Value> terms = createElementwise(builder, operands, sizes, types, arithmetic, body);
   SmallVector<Type> meanTypes(terms.size(), getStatisticsType(type, norm.rank));
-  auto means = rows::RowMeansOp::create(builder, meanTypes, terms, builder.getI64IntegerAttr(norm.rank));
+  IntegerAttr rank = builder.getI64IntegerAttr(norm.rank);
+  if (norm.kind == NormKind::L2)
+    return llvm::to_vector(ValueRange(rows::RowSumsOp::create(builder, meanTypes, terms, rank).getSums()));
+  auto means = rows::RowMeansOp::create(builder, meanTypes, terms, rank);
   return llvm::to_vector(ValueRange(means.getMeans()));
 }
 
@@ -106,9 +109,12 @@ Value NormGradLowering::createDx() {
     Value u = createScaled(inner, elements);
     if (means.size() > 1)
       u = inner.subtract(u, elements[firstMean + 1]);
-    Value negated = inner.negate(createNormalized(inner, elements));
-    u = inner.fma(negated, elements[firstMean], u);
+    Value negated = inner.negate(createNormalized(inner, elements)), mean = elements[firstMean];
     Value rstd = elements[firstMean - 1], dsum = elements.back();
+    if (norm.epsilon)
+      mean = inner.select(inner.isBelow(rstd, getStatisticOfShortRows(norm.epsilon, arithmetic).convertToDouble()),
+                          mean, 0.0);
+    u = inner.fma(negated, mean, u);
     return dsum ? inner.fma(rstd, u, dsum) : inner.multiply(rstd, u);
   };
   return createElementwise(builder, all, sizes, type, arithmetic, body);
@@ -184,6 +190,6 @@ template <typename NormGradOp> struct LowerNormGrad : OpConversionPattern<NormGr
 } // namespace
 
 void resid::populateGradToLinalg(RewritePatternSet &patterns) {
-  patterns.add<LowerNormGrad<LayerNormGradOp>, LowerNormGrad<RMSNormGradOp>, LowerNormGrad<GroupNormGradOp>>(
-      patterns.getContext());
+  patterns.add<LowerNormGrad<LayerNormGradOp>, LowerNormGrad<RMSNormGradOp>, LowerNormGrad<L2NormGradOp>,
+               LowerNormGrad<GroupNormGradOp>>(patterns.getContext());
 }

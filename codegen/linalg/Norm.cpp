@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Lowering of the family Norm: the elementwise part of layer norm, RMS norm and dynamic tanh, and what follows from the
-// row statistics. The statistics themselves stay ops of the rows dialect.
+// Lowering of the family Norm: the elementwise part of layer norm, RMS norm, L2 norm and dynamic tanh, and what follows
+// from the row statistics. The statistics themselves stay ops of the rows dialect.
 
 #include "codegen/linalg/Elementwise.h"
 #include "codegen/linalg/Patterns.h"
@@ -91,6 +91,7 @@ static SmallVector<Value> lowerLayerNorm(Code &builder, const NormParts &norm, T
   return results;
 }
 
+/// An RMS norm, or an L2 norm, which has other statistics.
 static SmallVector<Value> lowerRMSNorm(Code &builder, const NormParts &norm, Type resultType, bool withStatistics) {
   Value x = norm.x;
   auto type = cast<RankedTensorType>(x.getType());
@@ -98,7 +99,8 @@ static SmallVector<Value> lowerRMSNorm(Code &builder, const NormParts &norm, Typ
   RankedTensorType rowType = getStatisticsType(type, norm.rank);
   NormMaps maps(norm);
   auto statistics =
-      rows::RMSStatisticsOp::create(builder, rowType, rowType, x, norm.epsilon, builder.getI64IntegerAttr(norm.rank));
+      rows::RMSStatisticsOp::create(builder, rowType, rowType, x, norm.epsilon, builder.getI64IntegerAttr(norm.rank),
+                                    norm.kind == NormKind::L2 ? builder.getUnitAttr() : UnitAttr());
   auto body = [&](Code &inner, ValueRange elements) -> SmallVector<Value> {
     Value normalized = inner.multiply(inner.multiply(elements[0], elements[1]), elements[2]);
     return {applyAffine(inner, normalized, elements[3], elements[4], norm, getElementTypeOrSelf(resultType))};
@@ -197,6 +199,7 @@ SmallVector<Value> resid::lowerNorm(Code &builder, const NormParts &norm, Type r
   case NormKind::Layer:
     return lowerLayerNorm(builder, norm, resultType, withStatistics);
   case NormKind::RMS:
+  case NormKind::L2:
     return lowerRMSNorm(builder, norm, resultType, withStatistics);
   case NormKind::DyT:
     return lowerDyT(builder, norm, resultType);

@@ -62,9 +62,10 @@ def Rows_RMSStatisticsOp : Rows_Op<"rms_statistics", [Pure, AllTypesMatch<["scal
   let summary = "row statistics of an RMS norm, in the fixed order of sums";
   let description = [{
     q = S(x²)/n, rstd = 1/sqrt(q+epsilon); scale as for layer_statistics (q takes the place of k and q).
-    x̂ = (x·scale)·rstd.
+    x̂ = (x·scale)·rstd. With `length` they are those of an L2 norm: q = S(x²), rstd = 1/max(sqrt(q), epsilon·scale),
+    and a scale of its own takes a row whose q is small beside an epsilon below 2^-50, too.
   }];
-  let arguments = (ins Rows_Tensor:$x, F64Attr:$epsilon, I64Attr:$norm_rank);
+  let arguments = (ins Rows_Tensor:$x, F64Attr:$epsilon, I64Attr:$norm_rank, UnitAttr:$length);
   let hasVerifier = 1;
   let results = (outs Rows_Tensor:$scale, Rows_Tensor:$rstd);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($scale)";

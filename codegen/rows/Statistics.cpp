@@ -25,9 +25,10 @@ struct Expansion : StatisticsArithmetic {
     return createMeans(builder, pass, kind, single).front();
   }
 
-  /// The scale followed by `means`; redone by `scaled` on x·scale where the row is finite and they are not usable.
-  SmallVector<Value> rescue(Code &builder, ArrayRef<Value> means,
-                            function_ref<SmallVector<Value>(Value scale)> scaled) const;
+  /// The scale followed by `means`; redone by `scaled` on x·scale where the row is finite and they are not usable, as
+  /// needsScale says.
+  SmallVector<Value> rescue(Code &builder, ArrayRef<Value> means, function_ref<SmallVector<Value>(Value scale)> scaled,
+                            double leastEpsilon = std::numeric_limits<double>::denorm_min()) const;
 
   const StatisticsPhases &phases;
   Value one;
@@ -46,7 +47,7 @@ SmallVector<Value> Expansion::createMeans(Code &builder, RowPass pass, ArrayRef<
 }
 
 SmallVector<Value> Expansion::rescue(Code &builder, ArrayRef<Value> means,
-                                     function_ref<SmallVector<Value>(Value)> scaled) const {
+                                     function_ref<SmallVector<Value>(Value)> scaled, double leastEpsilon) const {
   SmallVector<Value> unscaled{one};
   llvm::append_range(unscaled, means);
   SmallVector<Type> types(unscaled.size(), getType());
@@ -68,7 +69,7 @@ SmallVector<Value> Expansion::rescue(Code &builder, ArrayRef<Value> means,
     };
     return builder.choose(isFinite(builder, largest), types, redo, keep);
   };
-  return builder.choose(needsScale(builder, means), types, emitRare, keep);
+  return builder.choose(needsScale(builder, means, leastEpsilon), types, emitRare, keep);
 }
 
 //===------------------------------------------- layer norm -------------------------------------------------------===//
@@ -111,6 +112,23 @@ static SmallVector<Value> expandLayer(const Expansion &expansion, Code &builder)
 
 //===------------------------------------------- RMS norm ---------------------------------------------------------===//
 
+/// q = S(x²), which becomes 1/max(sqrt(q), epsilon) of the row or its scaled copy.
+static SmallVector<Value> expandLength(const Expansion &expansion, Code &builder) {
+  auto getSquares = [&](RowPass pass, function_ref<Value(Code &, Value)> value) {
+    auto single = [&](Code &inner, ValueRange elements) {
+      return SmallVector<Value>{value(inner, inner.castFloat(elements.front(), expansion.getType()))};
+    };
+    return expansion.phases.add(builder, pass, ReductionKind::SumOfSquares, expansion.getType(), single).front();
+  };
+  Value q = getSquares(RowPass::First, takeElement);
+  auto redo = [&](Value scale) {
+    auto multiply = [&](Code &inner, Value x) { return inner.multiply(x, scale); };
+    return SmallVector<Value>{getSquares(RowPass::Further, multiply)};
+  };
+  SmallVector<Value> usable = expansion.rescue(builder, q, redo, /*leastEpsilon=*/0x1p-50);
+  return {usable[0], expansion.createReciprocalLength(builder, usable[1], usable[0])};
+}
+
 static SmallVector<Value> expandRMS(const Expansion &expansion, Code &builder) {
   Value q = expansion.createMean(builder, RowPass::First, ReductionKind::SumOfSquares, takeElement);
   auto redo = [&](Value scale) {
@@ -148,7 +166,8 @@ SmallVector<Value> LayerStatisticsOp::expand(Code &builder, StatisticsPhases &ph
 }
 
 SmallVector<Value> RMSStatisticsOp::expand(Code &builder, StatisticsPhases &phases) {
-  return expandRMS(Expansion(phases, builder, getElementTypeOrSelf(getRstd().getType()), getEpsilon()), builder);
+  Expansion expansion(phases, builder, getElementTypeOrSelf(getRstd().getType()), getEpsilon());
+  return getLength() ? expandLength(expansion, builder) : expandRMS(expansion, builder);
 }
 
 SmallVector<Value> StreamStatisticsOp::expand(Code &builder, StatisticsPhases &phases) {

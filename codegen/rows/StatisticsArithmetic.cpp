@@ -22,9 +22,9 @@ Value StatisticsArithmetic::isFinite(Code &builder, ValueRange values) const {
   return all;
 }
 
-Value StatisticsArithmetic::needsScale(Code &builder, ValueRange means) const {
+Value StatisticsArithmetic::needsScale(Code &builder, ValueRange means, double leastEpsilon) const {
   Value usable = isFinite(builder, means);
-  if (epsilon.isZero())
+  if (epsilon.convertToDouble() < leastEpsilon)
     usable = builder.both(usable, builder.compare(arith::CmpFPredicate::UGE, means.back(), 0x1p-100));
   return builder.exclusiveOr(usable, true);
 }
@@ -60,6 +60,13 @@ Value StatisticsArithmetic::createReciprocalRoot(Code &builder, Value variance, 
     variance = builder.add(variance, builder.select(builder.isEqual(offset, 0.0), smallest, offset));
   }
   return builder.divide(1.0, builder.squareRoot(variance));
+}
+
+Value StatisticsArithmetic::createReciprocalLength(Code &builder, Value squares, Value scale) const {
+  Value least = builder.create<arith::ConstantOp>(builder.getFloatAttr(type, epsilon));
+  least = builder.multiply(least, scale);
+  Value length = builder.create<arith::MaximumFOp>(builder.squareRoot(squares), least);
+  return builder.divide(1.0, length);
 }
 
 SmallVector<Value> StatisticsArithmetic::createStored(Code &builder, Value scale, Value k, Value e, Value rstd) const {

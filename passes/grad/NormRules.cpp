@@ -84,7 +84,8 @@ Groups::Groups(Gradients &gradients, const NormParts &parts)
 
 /// Adds to the gradient of x what comes through the statistics of each row (of each group) of N elements:
 /// (dmean - (drstd·rstd³)·(x - mean))/N. A correction of the mean has no gradient: it is what the mean is rounded by,
-/// and that counts as the identity. Nothing is made where no statistic has a gradient.
+/// and that counts as the identity. Of an L2 norm N is 1, and rows that are no longer than epsilon get 0. Nothing is
+/// made where no statistic has a gradient.
 static void addStatisticsGradient(Gradients &gradients, const NormParts &parts, ValueRange statistics) {
   Value mean, correction, rstd;
   for (auto [kind, statistic] : llvm::zip(getNormRule(parts.kind).statistics, statistics))
@@ -114,12 +115,18 @@ static void addStatisticsGradient(Gradients &gradients, const NormParts &parts, 
     Value cube = arith::MulFOp::create(inner, arith::MulFOp::create(inner, r, r), r);
     Value factor = arith::MulFOp::create(inner, read(drstd, ofRow), cube);
     element = arith::NegFOp::create(inner, arith::MulFOp::create(inner, factor, element));
+    if (parts.kind == NormKind::L2) {
+      Numbers numbers(inner, arithmetic);
+      Value least = numbers.constant(getStatisticOfShortRows(parts.epsilon, arithmetic).convertToDouble());
+      element = numbers.select(numbers.compare(arith::CmpFPredicate::OLT, r, least), element, numbers.constant(0.0));
+    }
   }
   if (dmean) {
     Value d = read(dmean, ofRow);
     element = element ? Value(arith::AddFOp::create(inner, d, element)) : d;
   }
-  element = arith::DivFOp::create(inner, element, count);
+  if (parts.kind != NormKind::L2)
+    element = arith::DivFOp::create(inner, element, count);
   Value empty = tensor::EmptyOp::create(builder, groups.sizes, whole.getElementType());
   body.addResult(empty, identity);
   SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
@@ -188,7 +195,8 @@ template <typename NormOp> struct NormGradRule : GradientOpInterface::ExternalMo
                            gradients.take(parts.x),
                            parts.zeroCenteredGamma,
                            parts.rank,
-                           parts.groups};
+                           parts.groups,
+                           parts.epsilon};
     for (Value statistic : norm.getStatistics())
       backward.statistics.push_back(gradients.getPrimal(statistic));
     ImplicitLocOpBuilder &builder = gradients.getBuilder();
@@ -271,6 +279,7 @@ void resid::registerNormRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, ResidDialect *) {
     LayerNormOp::attachInterface<NormGradRule<LayerNormOp>>(*context);
     RMSNormOp::attachInterface<NormGradRule<RMSNormOp>>(*context);
+    L2NormOp::attachInterface<NormGradRule<L2NormOp>>(*context);
     GroupNormOp::attachInterface<NormGradRule<GroupNormOp>>(*context);
     DyTOp::attachInterface<DyTRule>(*context);
     BatchNormOp::attachInterface<BatchNormRule>(*context);

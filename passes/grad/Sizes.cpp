@@ -20,7 +20,8 @@ static Value getSizedOperand(OpResult result, int64_t dimension) {
   if (isa<GroupNormOp>(op) && result.getResultNumber() != 0 &&
       dimension + 1 == cast<RankedTensorType>(result.getType()).getRank())
     return {};
-  if (isa<AddOp, AddBiasOp, DropoutOp, LayerNormOp, RMSNormOp, GroupNormOp, DyTOp, ActivationOp, RotaryOp>(op))
+  if (isa<AddOp, AddBiasOp, DropoutOp, LayerNormOp, RMSNormOp, L2NormOp, GroupNormOp, DyTOp, ActivationOp, RotaryOp>(
+          op))
     return op->getOperand(0);
   // Results may differ in the last dimension, and have it not at all.
   if (isa<LinearOp, AttentionOp>(op) && dimension + 1 < cast<RankedTensorType>(op->getOperand(0).getType()).getRank())

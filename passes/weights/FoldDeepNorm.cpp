@@ -40,7 +40,12 @@ private:
   /// Whether the arithmetic type has `folded` where it has `number`: it is finite, and 0 only if that is.
   static bool survives(double number, double folded, Type elementType);
   Type getElementType() { return sum.getX().getType().getElementType(); }
-  double foldEpsilon(const NormSite &norm) { return norm.parts.epsilon.getValueAsDouble() / (skip * skip); }
+  static bool isSquared(const NormSite &norm) {
+    return getNormRule(norm.parts.kind).factor == NormFactor::SquaredEpsilon;
+  }
+  double foldEpsilon(const NormSite &norm) {
+    return norm.parts.epsilon.getValueAsDouble() / (isSquared(norm) ? skip * skip : skip);
+  }
   double foldBranch() { return sum.getBranchScale().convertToDouble() / skip; }
 
   SumOp sum;
@@ -83,8 +88,8 @@ template <typename SumOp> std::optional<std::string> DeepNormFolder<SumOp>::refu
   if (getNormRule(norm.parts.kind).factor == NormFactor::Alpha)
     return preparation.refuse(norm.parts.alpha);
   if (!survives(norm.parts.epsilon.getValueAsDouble(), foldEpsilon(norm), getElementType()))
-    return "expected epsilon divided by the square of skip_scale to be finite and not to vanish, but got " +
-           print(foldEpsilon(norm));
+    return std::string("expected epsilon divided by ") + (isSquared(norm) ? "the square of " : "") +
+           "skip_scale to be finite and not to vanish, but got " + print(foldEpsilon(norm));
   return std::nullopt;
 }
 
@@ -98,6 +103,7 @@ template <typename SumOp> void DeepNormFolder<SumOp>::fold(NormSite &norm) {
     break;
   }
   case NormFactor::Epsilon:
+  case NormFactor::SquaredEpsilon:
     parts.epsilon = Builder(sum.getContext()).getF64FloatAttr(foldEpsilon(norm));
     break;
   }

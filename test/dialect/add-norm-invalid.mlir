@@ -329,7 +329,7 @@ func.func @add_norm_one_result_type(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>) {
 // -----
 
 func.func @add_norm_unknown_kind(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>) {
-  // expected-error @+1 {{expected the norm kind 'layer', 'rms', 'dyt' or 'group', but got 'batch'}}
+  // expected-error @+1 {{expected the norm kind 'layer', 'rms', 'dyt', 'group' or 'l2', but got 'batch'}}
   %n, %s = resid.add_norm batch %x, %f {epsilon = 1.0e-5} : tensor<4x8xf32>
   return
 }

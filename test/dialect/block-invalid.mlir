@@ -13,7 +13,7 @@ func.func @block.text_unknown_placement(%x: tensor<4x8xf32>) {
 // -----
 
 func.func @block.text_unknown_norm(%x: tensor<4x8xf32>) {
-  // expected-error @+1 {{expected the norm kind 'layer', 'rms', 'dyt' or 'group', but got 'batch'}}
+  // expected-error @+1 {{expected the norm kind 'layer', 'rms', 'dyt', 'group' or 'l2', but got 'batch'}}
   %y = resid.block post %x norm(batch epsilon = 1.0e-5) : tensor<4x8xf32> {
   ^bb0(%h: tensor<4x8xf32>):
     resid.yield %h : tensor<4x8xf32>

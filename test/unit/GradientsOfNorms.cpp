@@ -1,10 +1,30 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Gradients of group norm and of batch norm.
+// Gradients of L2 norm, group norm and batch norm.
 
 #include "test/unit/GradientTest.h"
 
 namespace mlir::resid::reference {
+
+TEST_F(GradientTest, L2Norm) {
+  check(R"(
+    func.func @f(%x: tensor<2x3x5xf64>, %g: tensor<3x5xf64>, %b: tensor<3x5xf64>) -> (tensor<2x3x5xf64>, tensor<2xf64>) {
+      %y = resid.l2_norm %x {epsilon = 1.0e-12} : tensor<2x3x5xf64>
+      %z, %r = resid.l2_norm %y gamma(%g) beta(%b) {epsilon = 1.0e-12, zero_centered_gamma}
+          : tensor<2x3x5xf64>, tensor<3x5xf64>, tensor<3x5xf64> -> tensor<2x3x5xf64>, tensor<2xf64>
+      return %z, %r : tensor<2x3x5xf64>, tensor<2xf64>
+    })");
+}
+
+// All rows are shorter than the first epsilon, and longer than the second.
+TEST_F(GradientTest, L2NormOfShortRows) {
+  check(R"(
+    func.func @f(%x: tensor<4x5xf64>, %f: tensor<4x5xf64>) -> (tensor<4x5xf64>, tensor<4xf64>, tensor<4x5xf64>) {
+      %y, %r = resid.l2_norm %x {epsilon = 100.0} : tensor<4x5xf64> -> tensor<4x5xf64>, tensor<4xf64>
+      %n, %s = resid.add_norm l2 %y, %f {epsilon = 1.0e-3} : tensor<4x5xf64>
+      return %n, %r, %s : tensor<4x5xf64>, tensor<4xf64>, tensor<4x5xf64>
+    })");
+}
 
 TEST_F(GradientTest, GroupNorm) {
   check(R"(

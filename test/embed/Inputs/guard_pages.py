@@ -43,7 +43,8 @@ class Chain(Program):
         self.bias = self.parameter("bias", 1)
         self.gamma, self.beta = (self.parameter(name, normalized_rank) for name in ("gamma", "beta"))
         self.alpha = Tensor("alpha", self.parameter_f32(), [], []) if kind == "dyt" else None
-        self.gate, self.skip, self.branch, self.zero_centered = None, 1.25, 0.3, False
+        self.gate, self.skip, self.also, self.also_scale = None, None, None, None
+        self.skip_scale, self.branch, self.zero_centered = 1.25, 0.3, False
         self.statistics = {"layer": 3, "rms": 1, "dyt": 0}[kind] if whole else 0
 
     def tensor(self, name, element, dims):
@@ -57,8 +58,10 @@ class Chain(Program):
         return Tensor(name, self.own, dims, [isinstance(size, str) for size in dims])
 
     def with_gate(self, gate):
+        """A gate, and the other factors of the add in the same shape."""
         dims = {"feature": self.dims[-1:], "row": self.dims[:-1] + [1], "full": self.dims, "scalar": []}[gate]
-        self.gate = self.tensor("gate", self.own, dims)
+        self.gate, self.skip, self.also_scale = (self.tensor(name, self.own, dims) for name in ("gate", "skip", "l"))
+        self.also, self.skip_scale = self.tensor("also", self.element, self.dims), 1.0
         return self
 
     def sum(self):

@@ -2,7 +2,7 @@
 #
 # Writes rows on which norms go wrong elsewhere, and one program per element type and norm that takes them.
 # Usage: adversarial_rows.py <folder> [<width> ...]. Writes there rows-<width>.npy, parameters-<width>.npy and
-# <norm>-<type>.mlir; with widths, programs of layer and RMS norm and DyT for each as well, <norm>-<type>-<width>.mlir.
+# <norm>-<type>.mlir; with widths, programs of layer, RMS and L2 norm and DyT for each as well, <norm>-<type>-<width>.mlir.
 
 import math
 import pathlib
@@ -18,8 +18,10 @@ NORMS = {
     "layer": "resid.layer_norm %s gamma(%gt) beta(%gt) {{epsilon = 1.0e-5}} : {T}, {G}, {G}",
     "layer_without_epsilon": "resid.layer_norm %s {{epsilon = 0.0}} : {T}",
     "rms": "resid.rms_norm %s gamma(%gt) {{epsilon = 1.0e-6}} : {T}, {G}",
+    "l2": "resid.l2_norm %s gamma(%gt) {{epsilon = 1.0e-20}} : {T}, {G}",
     "layer_backward": "resid.layer_norm_grad %t, %s statistics(%m, %c, %r) gamma(%gt) : {T}, {T}, tensor<?x{A}>, {G}",
     "rms_backward": "resid.rms_norm_grad %t, %s statistics(%r) gamma(%gt) : {T}, {T}, tensor<?x{A}>, {G}",
+    "l2_backward": "resid.l2_norm_grad %t, %s statistics(%r) gamma(%gt) {{epsilon = 1.0e-12}} : {T}, {T}, tensor<?x{A}>, {G}",
     "dyt": "resid.dyt %s alpha(%alpha) gamma(%gt) beta(%gt) : {T}, tensor<{A}>, {G}, {G}",
 }
 
@@ -27,6 +29,7 @@ NORMS = {
 FORWARD = {
     "layer_backward": "%t, %m, %c, %r = resid.layer_norm %s {{epsilon = 1.0e-5}} : {T} -> {T}, tensor<?x{A}>, tensor<?x{A}>, tensor<?x{A}>",
     "rms_backward": "%t, %r = resid.rms_norm %s {{epsilon = 1.0e-6}} : {T} -> {T}, tensor<?x{A}>",
+    "l2_backward": "%t, %r = resid.l2_norm %s {{epsilon = 1.0e-12}} : {T} -> {T}, tensor<?x{A}>",
 }
 
 

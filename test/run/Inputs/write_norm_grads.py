@@ -29,6 +29,9 @@ cases = [
     ("layer", "6x2", 1, "f32", "f32", "f32", False, ""),
     ("rms", "6x77", 1, "f32", "f32", "f32", True, ""),
     ("rms", "6x2", 1, "bf16", "bf16", "bf16", False, ""),
+    ("l2", "5x77", 1, "f32", "f32", "f32", True, "zero_centered_gamma"),
+    ("l2", "6x77", 1, "bf16", "bf16", "f32", False, ""),
+    ("l2", "2x5x48", 0, "f64", "f64", "f64", True, "norm_rank = 2"),
 ]
 # One group of rows and several, groups that are not whole, several rows in a block of threads, one span and several, a
 # last span that is not whole, and eight spans, which one warp adds up.
@@ -70,6 +73,8 @@ for index, (kind, shape, rank, x, dy, gamma, has_sum, attributes) in enumerate(c
     arguments += [f"%dsum: {tx}"] if has_sum else []
     results = [tx] + [tg, tg] if rank else [tx]
     values = ["%dx", "%dgamma", "%dbeta"][: len(results)]
+    # The backward of this kind alone has an epsilon.
+    of_backward = ", ".join(["epsilon = 1.0e-5"] * (kind == "l2") + [attributes] * bool(attributes))
     with open(f"{folder}/{index}.mlir", "w") as text:
         text.write(f"""
 func.func @forward(%x: {tx}, %g: {tg}) -> ({", ".join([ts] * len(names))}) {{
@@ -77,7 +82,7 @@ func.func @forward(%x: {tx}, %g: {tg}) -> ({", ".join([ts] * len(names))}) {{
   return {statistics} : {", ".join([ts] * len(names))}
 }}
 func.func @backward({", ".join(arguments)}) -> ({", ".join(results)}) {{
-  {", ".join(values)} = resid.{kind}_norm_grad %dy, %x statistics({statistics}) {clause} {"sum(%dsum)" if has_sum else ""} {{{attributes}}} : {tdy}, {tx}, {ts}{type_clause}
+  {", ".join(values)} = resid.{kind}_norm_grad %dy, %x statistics({statistics}) {clause} {"sum(%dsum)" if has_sum else ""} {{{of_backward}}} : {tdy}, {tx}, {ts}{type_clause}
   return {", ".join(values)} : {", ".join(results)}
 }}
 """)

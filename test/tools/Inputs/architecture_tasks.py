@@ -17,7 +17,7 @@ import sys
 
 PRODUCT = ("dialect", "passes", "codegen", "runtime", "reference", "diagram", "tools", "python")
 PLACEMENTS = {"Post": "post", "Pre": "pre", "BranchPost": "branch_post", "Peri": "peri", "PostShifted": "post_shifted"}
-NORMS = {"Layer": "layer", "RMS": "rms", "DyT": "dyt", "Group": "group"}
+NORMS = {"Layer": "layer", "RMS": "rms", "DyT": "dyt", "Group": "group", "L2": "l2"}
 CONNECTIONS = {"Static": "static", "Gated": "gated", "IHC": "ihc", "MHC": "mhc"}
 OUTPUTS = ("obj", "shared", "asm", "llvm", "ptx", "mlir", "svg", "header")
 STATUSES = ("BAD_POINTER", "BAD_SHAPE", "BAD_DTYPE", "BAD_VALUE", "ALIAS", "UNSUPPORTED", "OOM", "NO_DEVICE", "LAUNCH",
@@ -26,7 +26,7 @@ STATUSES = ("BAD_POINTER", "BAD_SHAPE", "BAD_DTYPE", "BAD_VALUE", "ALIAS", "UNSU
 # What is edited in the copy: file, text, text in its place. All at once, so that each file is compiled once. Errors say
 # which edit they come from.
 EDITS = (
-    ("dialect/NormKinds.td", r'"Group", 3, "group">', r'\g<0>, I32EnumAttrCase<"TaskNorm", 4, "task">'),
+    ("dialect/NormKinds.td", r'"L2", 4, "l2">', r'\g<0>, I32EnumAttrCase<"TaskNorm", 5, "task">'),
     ("dialect/Placement.td", r'"None", 5, "none">', r'\g<0>, I32EnumAttrCase<"TaskPlacement", 6, "task">'),
     ("passes/Choices.td", r'Resid_Choice<"MHC", 3.*?>',
      r'\g<0>, Resid_Choice<"TaskKind", 4, "task", "">'),
