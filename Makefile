@@ -4,9 +4,9 @@
 #   make              builds the tools
 #   make setup        installs missing packages, or names them; all targets below do this and build first
 #   make demo         compiles examples/post_norm_block, links it into a C program, runs it on real data
-#   make check        runs all tests
+#   make check        runs all tests, those of many types, sizes or random draws on a sample of these
 #   make check-contractions   compares contractions of every size from 0 to 67 with a plain loop of fma, bit by bit: minutes
-#   make check-full   check with contractions of every size: what has to be green before a change goes in
+#   make check-full   check without samples, contractions of every size among them: what has to be green before a change goes in
 #   make install PREFIX=/usr/local DESTDIR=   installs into a folder (docs/installing.md)
 #   make deb          makes packages for Debian in build/packages
 #   make bench        measures kernels beside the machine's limits, hand-written code and peers (docs/benchmarks.md)
@@ -65,10 +65,9 @@ RUN_LIT = lit=$$(sed -n 's/^RESID_LIT:FILEPATH=//p' $(BUILD)/CMakeCache.txt) && 
 
 check-contractions: configure
 	cmake --build $(BUILD) --target residc resid_runtime
-	$(RUN_LIT) --param contractions=whole -o $(BUILD)/test/contractions.json $(BUILD)/test --filter='embed/contractions'
+	$(RUN_LIT) --param depth=whole -o $(BUILD)/test/contractions.json $(BUILD)/test --filter='embed/contractions'
 
-# The sizes are tried beside the other tests, and no sample of them first.
-check-full: export LIT_OPTS := $(LIT_OPTS) --param contractions=whole
+check-full: export LIT_OPTS := $(LIT_OPTS) --param depth=whole
 check-full: check
 
 # SWEEP=10 takes one of ten programs.

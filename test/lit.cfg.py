@@ -47,6 +47,10 @@ if config.sanitized:
     config.available_features.add("sanitized")
 
 config.available_features.update(tool for tool in config.tools if tool)
+# How much of its types, sizes and draws a test takes: a sample, or with --param depth=whole (make check-full) all.
+depth = lit_config.params.get("depth", "sample")
+if depth == "whole":
+    config.available_features.add("whole")
 if config.static_tools:
     config.available_features.add("static-tools")
 config.available_features.add(platform.machine())
@@ -206,7 +210,8 @@ config.substitutions += [
     ("%build_dir", config.build_dir),
     ("%include_dir", os.path.join(config.source_dir, "runtime")),
     ("%runtime_dir", config.runtime_dir),
-    # Of --param contractions=whole (make check-full, check-contractions): every size instead of some.
-    ("%contraction_sizes", lit_config.params.get("contractions", "sample")),
+    # All that a test has, or a sample of it.
+    ("%depth", depth),
+    ("%element_types", "f16 bf16 f32 f64" if depth == "whole" else "bf16 f32"),
     ("%examples_dir", os.path.join(config.source_dir, "examples")),
 ]
