@@ -62,3 +62,23 @@ func.func @open(%x: tensor<?x70xTYPE>, %f: tensor<?x70xTYPE>, %o: tensor<?x70xTY
   %y = resid.add %x, %f also(%o scale %l) : tensor<?x70xTYPE>, tensor<?x1xTYPE>
   return %y : tensor<?x70xTYPE>
 }
+
+// A second operand that is the stream between two sub-layers, and the stream that entered them.
+func.func @stack(%x: tensor<?x70xTYPE>, %g: tensor<70xTYPE>, %s: tensor<TYPE>) -> tensor<?x70xTYPE> {
+  %a = resid.block post %x norm(rms gamma %g : tensor<70xTYPE> epsilon = 1.0e-6) skip(%s : tensor<TYPE>) : tensor<?x70xTYPE> {
+  ^bb0(%h: tensor<?x70xTYPE>):
+    %f = math.absf %h : tensor<?x70xTYPE>
+    resid.yield %f : tensor<?x70xTYPE>
+  }
+  %b = resid.block post %a norm(rms gamma %g : tensor<70xTYPE> epsilon = 1.0e-6) also(%a scale %g : tensor<70xTYPE>) : tensor<?x70xTYPE> {
+  ^bb0(%h: tensor<?x70xTYPE>):
+    %f = math.absf %h : tensor<?x70xTYPE>
+    resid.yield %f : tensor<?x70xTYPE>
+  }
+  %c = resid.block post %b norm(rms gamma %g : tensor<70xTYPE> epsilon = 1.0e-6) also(%x scale %s : tensor<TYPE>) : tensor<?x70xTYPE> {
+  ^bb0(%h: tensor<?x70xTYPE>):
+    %f = math.absf %h : tensor<?x70xTYPE>
+    resid.yield %f : tensor<?x70xTYPE>
+  }
+  return %c : tensor<?x70xTYPE>
+}
