@@ -51,11 +51,12 @@ static uint8_t *failConflict(const Instruction *i, Thread &t, const Conflict &co
   case Conflict::Unwritten:
     return fail(i, t, "read of " + where + " that the block has not written");
   case Conflict::ReadOfWritten:
-    return fail(i, t, "race: reads " + where + " that " + other + " wrote, with no barrier between");
   case Conflict::WriteOfWritten:
-    return fail(i, t, "race: writes " + where + " that " + other + " wrote, with no barrier between");
   case Conflict::WriteOfRead:
-    return fail(i, t, "race: writes " + where + " that " + other + " read, with no barrier between");
+    return fail(i, t,
+                (conflict.kind == Conflict::ReadOfWritten ? "race: reads " : "race: writes ") + where + " that " +
+                    other + (conflict.kind == Conflict::WriteOfRead ? " read" : " wrote") +
+                    ", with no barrier between");
   case Conflict::WriteOfNonCoherent:
     return fail(i, t, "writes " + where + " that ld.global.nc has read in this launch");
   case Conflict::NonCoherentOfWritten:

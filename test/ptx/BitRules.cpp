@@ -2,7 +2,7 @@
 //
 // Logic, shifts, bit fields, and counts of bits.
 
-#include "test/ptx/IntegerTypes.h"
+#include "test/ptx/Handlers.h"
 
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
@@ -11,14 +11,12 @@ using namespace resid::ptx;
 
 namespace {
 
+// Of predicates too.
 template <typename T> T bitAnd(T a, T b) { return a & b; }
 template <typename T> T bitOr(T a, T b) { return a | b; }
 template <typename T> T bitXor(T a, T b) { return a ^ b; }
-template <typename T> T bitNot(T a) { return ~a; }
-bool predicateAnd(bool a, bool b) { return a && b; }
-bool predicateOr(bool a, bool b) { return a || b; }
-bool predicateXor(bool a, bool b) { return a != b; }
-bool predicateNot(bool a) { return !a; }
+template <typename T> T bitNot(T a) { return a ^ T(-1); }
+constexpr OneOf<Type::Pred, Type::B16, Type::B32, Type::B64> forLogic;
 
 // A shift by the width or more gives 0, or copies of the sign.
 template <typename T> T shiftLeft(T a, uint32_t by) { return by < 8 * sizeof(T) ? T(a << by) : T(0); }
@@ -60,7 +58,7 @@ uint32_t permute(uint32_t a, uint32_t b, uint32_t selector) {
 template <typename T> T extractField(T a, uint32_t positionBits, uint32_t lengthBits) {
   constexpr unsigned msb = 8 * sizeof(T) - 1;
   unsigned position = positionBits & 255, length = lengthBits & 255;
-  using U = Unsigned<T>;
+  using U = std::make_unsigned_t<T>;
   bool sign = std::is_signed_v<T> && length && (U(a) >> std::min(position + length - 1, msb) & 1);
   U shifted = position <= msb ? U(a) >> position : 0;
   unsigned present = position <= msb ? std::min(length, msb + 1 - position) : 0;
@@ -81,90 +79,35 @@ template <typename T> uint32_t countLeadingZeros(T a) { return llvm::countl_zero
 template <typename T> uint32_t countOnes(T a) { return llvm::popcount(a); }
 template <typename T> T reverse(T a) { return llvm::reverseBits(a); }
 
-template <typename Make> void decodeLogic(Decoder &d, Handler predicate, Make make, size_t operands) {
-  auto type = d.takeType();
-  d.emitPure(type == Type::Pred ? predicate : forBits(type, make), operands);
-}
-
-void decodeAnd(Decoder &d) {
-  decodeLogic(d, pure<predicateAnd>, []<typename T>() { return pure<bitAnd<T>>; }, 3);
-}
-void decodeOr(Decoder &d) {
-  decodeLogic(d, pure<predicateOr>, []<typename T>() { return pure<bitOr<T>>; }, 3);
-}
-void decodeXor(Decoder &d) {
-  decodeLogic(d, pure<predicateXor>, []<typename T>() { return pure<bitXor<T>>; }, 3);
-}
-void decodeNot(Decoder &d) {
-  decodeLogic(d, pure<predicateNot>, []<typename T>() { return pure<bitNot<T>>; }, 2);
-}
-
-void decodeShl(Decoder &d) {
-  d.emitPure(forBits(d.takeType(), []<typename T>() { return pure<shiftLeft<T>>; }), 3);
-}
-
-void decodeShr(Decoder &d) {
-  auto type = d.takeType();
-  auto make = []<typename T>() { return pure<shiftRight<T>>; };
-  Handler run = forBits(type, make);
-  d.emitPure(run ? run : forInteger(type, make), 3);
-}
+constexpr OneOf<Type::B16, Type::B32, Type::B64, Type::U16, Type::S16, Type::U32, Type::S32, Type::U64, Type::S64>
+    forShifted;
 
 void decodeShf(Decoder &d) {
   llvm::StringRef direction = d.takeAny({"l", "r"}), mode = d.takeAny({"wrap", "clamp"});
   if (d.takeType() != Type::B32 || direction.empty() || mode.empty())
     return d.fail("unknown instruction");
   if (direction == "l")
-    d.emitPure(mode == "wrap" ? pure<funnelLeftWrap> : pure<funnelLeftClamp>, 4);
+    d.emitPure(mode == "wrap" ? pure<funnelLeftWrap> : pure<funnelLeftClamp>);
   else
-    d.emitPure(mode == "wrap" ? pure<funnelRightWrap> : pure<funnelRightClamp>, 4);
-}
-
-void decodeLop3(Decoder &d) { d.emitPure(d.takeType() == Type::B32 ? pure<lookUp> : nullptr, 5); }
-void decodePrmt(Decoder &d) { d.emitPure(d.takeType() == Type::B32 ? pure<permute> : nullptr, 4); }
-
-void decodeBfe(Decoder &d) {
-  auto type = d.takeType();
-  bool isNarrow = type == Type::U16 || type == Type::S16;
-  Handler run = forInteger(type, []<typename T>() { return pure<extractField<T>>; });
-  d.emitPure(isNarrow ? nullptr : run, 4);
-}
-
-void decodeBfi(Decoder &d) {
-  auto type = d.takeType();
-  Handler run = forBits(type, []<typename T>() { return pure<insertField<T>>; });
-  d.emitPure(type == Type::B16 ? nullptr : run, 5);
-}
-
-template <typename Make> void decodeCount(Decoder &d, Make make) {
-  auto type = d.takeType();
-  d.emitPure(type == Type::B16 ? nullptr : forBits(type, make), 2);
-}
-void decodeClz(Decoder &d) {
-  decodeCount(d, []<typename T>() { return pure<countLeadingZeros<T>>; });
-}
-void decodePopc(Decoder &d) {
-  decodeCount(d, []<typename T>() { return pure<countOnes<T>>; });
-}
-void decodeBrev(Decoder &d) {
-  decodeCount(d, []<typename T>() { return pure<reverse<T>>; });
+    d.emitPure(mode == "wrap" ? pure<funnelRightWrap> : pure<funnelRightClamp>);
 }
 
 } // namespace
 
 void resid::ptx::addBitRules(Rules &rules) {
-  rules["and"] = decodeAnd;
-  rules["or"] = decodeOr;
-  rules["xor"] = decodeXor;
-  rules["not"] = decodeNot;
-  rules["shl"] = decodeShl;
-  rules["shr"] = decodeShr;
-  rules["shf"] = decodeShf;
-  rules["lop3"] = decodeLop3;
-  rules["prmt"] = decodePrmt;
-  rules["bfe"] = decodeBfe;
-  rules["bfi"] = decodeBfi;
-  rules["clz"] = decodeClz;
-  rules["popc"] = decodePopc;
-  rules["brev"] = decodeBrev;
+  constexpr OneOf<Type::B32> forWord;
+  rules.any["and"] = decodeTyped<forLogic, []<typename T>() { return pure<bitAnd<T>>; }>;
+  rules.any["or"] = decodeTyped<forLogic, []<typename T>() { return pure<bitOr<T>>; }>;
+  rules.any["xor"] = decodeTyped<forLogic, []<typename T>() { return pure<bitXor<T>>; }>;
+  rules.any["not"] = decodeTyped<forLogic, []<typename T>() { return pure<bitNot<T>>; }>;
+  rules.any["shl"] = decodeTyped<forBits, []<typename T>() { return pure<shiftLeft<T>>; }>;
+  rules.any["shr"] = decodeTyped<forShifted, []<typename T>() { return pure<shiftRight<T>>; }>;
+  rules.any["shf"] = decodeShf;
+  rules.any["lop3"] = decodeTyped<forWord, []<typename T>() { return pure<lookUp>; }>;
+  rules.any["prmt"] = decodeTyped<forWord, []<typename T>() { return pure<permute>; }>;
+  rules.any["bfe"] = decodeTyped<forWideInteger, []<typename T>() { return pure<extractField<T>>; }>;
+  rules.any["bfi"] = decodeTyped<forWideBits, []<typename T>() { return pure<insertField<T>>; }>;
+  rules.any["clz"] = decodeTyped<forWideBits, []<typename T>() { return pure<countLeadingZeros<T>>; }>;
+  rules.any["popc"] = decodeTyped<forWideBits, []<typename T>() { return pure<countOnes<T>>; }>;
+  rules.any["brev"] = decodeTyped<forWideBits, []<typename T>() { return pure<reverse<T>>; }>;
 }

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "test/ptx/Code.h"
-#include "test/ptx/Regions.h"
 #include "llvm/ADT/Twine.h"
 #include <random>
 

@@ -22,6 +22,25 @@ struct Block;
 struct Instruction;
 struct Thread;
 
+enum class Space : uint8_t { Global, Const, Shared, Generic };
+
+/// An array that a kernel may access in global or constant memory.
+struct Region {
+  /// The shadow counts from a word's boundary, whatever the address of the array is.
+  Region(uint64_t begin, uint64_t bytes, std::string name, Space space)
+      : begin(begin), end(begin + bytes), name(std::move(name)), space(space), shadow(end - shadowBegin(), false) {}
+
+  uint64_t shadowBegin() const { return begin & ~uint64_t(3); }
+  bool contains(uint64_t address, unsigned bytes) const {
+    return address >= begin && address <= end && end - address >= bytes;
+  }
+
+  uint64_t begin, end;
+  std::string name;
+  Space space;
+  mutable Shadow shadow;
+};
+
 using Handler = const Instruction *(*)(const Instruction *, Thread &);
 
 struct Instruction {
@@ -90,8 +109,6 @@ struct ModuleCode {
   std::vector<std::unique_ptr<Region>> regions;
   uint32_t counters = 0; ///< How many counters its functions have.
   uint32_t sites = 0;    ///< How many instructions access memory.
-  std::vector<std::string> approximations;
-  uint64_t seed = 1;
 };
 
 /// Shared memory begins here and not at 0, so that a null pointer is out of bounds, as on recent chips.
@@ -153,6 +170,7 @@ struct Thread {
 namespace detail {
 template <auto F, typename Signature> struct Apply;
 template <auto F, typename R, typename... Args> struct Apply<F, R (*)(Args...)> {
+  static constexpr size_t operands = 1 + sizeof...(Args);
   static const Instruction *run(const Instruction *i, Thread &t) {
     return runSlots(i, t, std::index_sequence_for<Args...>());
   }
@@ -164,7 +182,11 @@ template <auto F, typename R, typename... Args> struct Apply<F, R (*)(Args...)> 
 };
 } // namespace detail
 
-/// The handler of an instruction that is a function of its operands.
-template <auto F> constexpr Handler pure = &detail::Apply<F, decltype(F)>::run;
+/// An instruction that is a function of its operands, and the number of these with its result.
+struct Pure {
+  Handler run = nullptr;
+  size_t operands = 0;
+};
+template <auto F> constexpr Pure pure = {detail::Apply<F, decltype(F)>::run, detail::Apply<F, decltype(F)>::operands};
 
 } // namespace resid::ptx

@@ -26,9 +26,7 @@ const Instruction *exitThread(const Instruction *i, Thread &t) { return t.wait(i
 const Instruction *trap(const Instruction *i, Thread &t) { return t.fail(i, "trap"); }
 const Instruction *nothing(const Instruction *i, Thread &) { return i + 1; }
 
-const Instruction *returnFromCall(const Instruction *i, Thread &t) {
-  if (t.calls.empty())
-    return t.wait(i, State::Done);
+const Instruction *returnFromCall(const Instruction *, Thread &t) {
   Return back = t.calls.back();
   t.calls.pop_back();
   t.registers = back.registers;
@@ -85,30 +83,30 @@ void decodeBrx(Decoder &d) {
   d.setImmediate(at, d.decoded().code.size() - at - 1);
 }
 
-void decodeRet(Decoder &d) {
-  d.take("uni");
+/// Of an instruction without operands.
+template <Handler Run> void decodeAlone(Decoder &d) {
   if (d.hasOperands(0))
-    d.emit(d.decoded().isKernel ? exitThread : returnFromCall, {});
-  d.endBlock();
+    d.emit(Run, {});
 }
 
 void decodeExit(Decoder &d) {
-  if (d.hasOperands(0))
-    d.emit(exitThread, {});
+  decodeAlone<exitThread>(d);
   d.endBlock();
 }
 
-void decodeTrap(Decoder &d) {
-  if (d.hasOperands(0))
-    d.emit(trap, {});
+void decodeRet(Decoder &d) {
+  d.take("uni");
+  if (d.decoded().isKernel)
+    return decodeExit(d);
+  decodeAlone<returnFromCall>(d);
+  d.endBlock();
 }
 
 /// Orders memory, but no other thread waits for it. So it makes no race good.
 void decodeFence(Decoder &d) {
   d.takeAny({"sc", "acq_rel"});
   d.takeAny({"cta", "gpu", "gl", "sys"});
-  if (d.hasOperands(0))
-    d.emit(nothing, {});
+  decodeAlone<nothing>(d);
 }
 
 /// Brings memory nearer, and changes nothing that a thread could see. An address that there is not is no mistake.
@@ -162,13 +160,13 @@ void decodeCall(Decoder &d) {
 } // namespace
 
 void resid::ptx::addControlRules(Rules &rules) {
-  rules["bra"] = decodeBra;
-  rules["brx"] = decodeBrx;
-  rules["ret"] = decodeRet;
-  rules["exit"] = decodeExit;
-  rules["trap"] = decodeTrap;
-  rules["call"] = decodeCall;
-  rules["membar"] = decodeFence;
-  rules["fence"] = decodeFence;
-  rules["prefetch"] = decodePrefetch;
+  rules.any["bra"] = decodeBra;
+  rules.any["brx"] = decodeBrx;
+  rules.any["ret"] = decodeRet;
+  rules.any["exit"] = decodeExit;
+  rules.any["trap"] = decodeAlone<trap>;
+  rules.any["call"] = decodeCall;
+  rules.any["membar"] = decodeFence;
+  rules.any["fence"] = decodeFence;
+  rules.any["prefetch"] = decodePrefetch;
 }

@@ -2,8 +2,7 @@
 //
 // cvt: conversions between integers and floats of all widths. cvt.pack and formats of 8 bits are not known.
 
-#include "test/ptx/FloatTypes.h"
-#include "test/ptx/IntegerTypes.h"
+#include "test/ptx/Handlers.h"
 
 #include <limits>
 
@@ -11,15 +10,7 @@ using namespace resid::ptx;
 
 namespace {
 
-template <typename Make> Handler forAnyInteger(Type type, Make make) {
-  if (type == Type::U8)
-    return make.template operator()<uint8_t>();
-  if (type == Type::S8)
-    return make.template operator()<int8_t>();
-  return forInteger(type, make);
-}
-
-template <typename To, typename From> To convertInteger(From value) { return To(value); }
+constexpr OneOf<Type::U8, Type::S8, Type::U16, Type::S16, Type::U32, Type::S32, Type::U64, Type::S64> forAnyInteger;
 
 /// The nearest value of the other type.
 template <typename To, typename From> To saturateInteger(From value) {
@@ -27,8 +18,6 @@ template <typename To, typename From> To saturateInteger(From value) {
   return To(wide < low ? low : wide > high ? high : wide);
 }
 
-/// A result narrower than its register is extended by its sign, as the manual says of cvt.
-template <typename T> using Extended = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
 template <typename To, typename From> Extended<To> extendInteger(From value) { return To(value); }
 template <typename To, typename From> Extended<To> extendSaturated(From value) {
   return saturateInteger<To, From>(value);
@@ -52,8 +41,8 @@ template <typename To, typename From> To fromInteger(From value) {
 }
 
 enum class Rounding { Nearest, Zero, Down, Up };
-template <Rounding R> double roundInteger(double value) {
-  switch (R) {
+double roundInteger(Rounding rounding, double value) {
+  switch (rounding) {
   case Rounding::Nearest:
     return std::nearbyint(value);
   case Rounding::Zero:
@@ -67,11 +56,11 @@ template <Rounding R> double roundInteger(double value) {
 
 /// Out of range, the nearest integer. NaN gives 0, but the leading bit where one of the types has 64 bits (PTX ISA,
 /// cvt).
-template <typename To, typename From, Rounding R> Extended<To> toInteger(From value) {
+template <typename To, typename From> Extended<To> toInteger(From value, Rounding rounding) {
   double wide = widen(value);
   if (std::isnan(wide))
     return sizeof(To) == 8 || sizeof(From) == 8 ? To(uint64_t(1) << (8 * sizeof(To) - 1)) : To(0);
-  double rounded = roundInteger<R>(wide);
+  double rounded = roundInteger(rounding, wide);
   // The least double over the range is exact for every type.
   double end = std::ldexp(1.0, 8 * sizeof(To) - std::is_signed_v<To>);
   if (rounded >= end)
@@ -86,7 +75,9 @@ template <typename To, typename From> To convertFloat(From value) { return narro
 template <> float convertFloat<float, BFloat>(BFloat value) {
   return llvm::bit_cast<float>(uint32_t(value.bits) << 16);
 }
-template <typename T, Rounding R> T roundFloat(T value) { return narrow<T>(roundInteger<R>(widen(value))); }
+template <typename T> T roundFloat(T value, Rounding rounding) {
+  return narrow<T>(roundInteger(rounding, widen(value)));
+}
 
 /// To [0, 1]; NaN becomes 0.
 template <typename To, typename From> To saturateFloat(From value) {
@@ -104,101 +95,76 @@ template <typename T, bool Rectifies> Both<T> pack(float high, float low) {
   return Rectifies ? Both<T>{rectifyFloat<T>(low), rectifyFloat<T>(high)} : Both<T>{narrow<T>(low), narrow<T>(high)};
 }
 
+/// A function of a value and of a rounding, which is the immediate.
+template <auto F, typename T> const Instruction *rounded(const Instruction *i, Thread &t) {
+  t.write(i->slots[0], F(t.read<T>(i->slots[1]), Rounding(i->immediate)));
+  return i + 1;
+}
+
 std::optional<Rounding> takeIntegerRounding(Decoder &d) {
-  llvm::StringRef name = d.takeAny({"rni", "rzi", "rmi", "rpi"});
-  if (name.empty())
-    return std::nullopt;
-  return name == "rni"   ? Rounding::Nearest
-         : name == "rzi" ? Rounding::Zero
-         : name == "rmi" ? Rounding::Down
-                         : Rounding::Up;
+  return d.takeOne<Rounding>(
+      {{"rni", Rounding::Nearest}, {"rzi", Rounding::Zero}, {"rmi", Rounding::Down}, {"rpi", Rounding::Up}});
 }
 
-template <Rounding R> Handler toIntegerHandler(Type to, Type from) {
-  return forAnyInteger(to, [&]<typename To>() {
-    return forScalarFloat(from, []<typename From>() { return pure<toInteger<To, From, R>>; });
+/// What `make` gives for the values of two types, each of which is one of several.
+template <typename ToTypes, typename FromTypes, typename Make>
+auto forBoth(ToTypes toTypes, Type to, FromTypes fromTypes, Type from, Make make) {
+  return toTypes(to, [&]<typename To>() {
+    return fromTypes(from, [&]<typename From>() { return make.template operator()<To, From>(); });
   });
-}
-
-template <Rounding R> Handler roundHandler(Type type) {
-  return forScalarFloat(type, []<typename T>() { return pure<roundFloat<T, R>>; });
-}
-
-/// A function of the rounding, chosen by its name.
-template <typename Make> Handler forRounding(Rounding rounding, Make make) {
-  switch (rounding) {
-  case Rounding::Nearest:
-    return make.template operator()<Rounding::Nearest>();
-  case Rounding::Zero:
-    return make.template operator()<Rounding::Zero>();
-  case Rounding::Down:
-    return make.template operator()<Rounding::Down>();
-  case Rounding::Up:
-    return make.template operator()<Rounding::Up>();
-  }
 }
 
 void decodeIntegers(Decoder &d, Type to, Type from) {
   bool saturates = d.take("sat");
-  d.emitPure(forAnyInteger(to,
-                           [&]<typename To>() {
-                             return forAnyInteger(from, [&]<typename From>() {
-                               return saturates ? pure<extendSaturated<To, From>> : pure<extendInteger<To, From>>;
-                             });
-                           }),
-             2);
+  d.emitPure(forBoth(forAnyInteger, to, forAnyInteger, from, [&]<typename To, typename From>() {
+    return saturates ? pure<extendSaturated<To, From>> : pure<extendInteger<To, From>>;
+  }));
 }
 
 void decodeFromInteger(Decoder &d, Type to, Type from) {
   if (takeRounding(d))
-    d.emitPure(forScalarFloat(to,
-                              [&]<typename To>() {
-                                return forAnyInteger(from, []<typename From>() { return pure<fromInteger<To, From>>; });
-                              }),
-               2);
+    d.emitPure(forBoth(forScalarFloat, to, forAnyInteger, from,
+                       []<typename To, typename From>() { return pure<fromInteger<To, From>>; }));
 }
 
 void decodeToInteger(Decoder &d, Type to, Type from) {
   // Values out of range saturate in any case.
   d.take("sat");
   auto rounding = takeIntegerRounding(d);
-  if (!refuseFlush(d))
-    return;
   if (!rounding)
     return d.fail("expected .rni, .rzi, .rmi or .rpi");
-  d.emitPure(forRounding(*rounding, [&]<Rounding R>() { return toIntegerHandler<R>(to, from); }), 2);
+  d.emitPure(forBoth(forAnyInteger, to, forScalarFloat, from,
+                     []<typename To, typename From>() {
+                       return Pure{rounded<toInteger<To, From>, From>, 2};
+                     }),
+             uint64_t(*rounding));
 }
 
 void decodePack(Decoder &d, Type to) {
   bool rectifies = d.take("relu");
-  if (!takeRounding(d))
-    return;
-  if (to == Type::F16x2)
-    d.emitPure(rectifies ? pure<pack<Half, true>> : pure<pack<Half, false>>, 3);
-  else
-    d.emitPure(rectifies ? pure<pack<BFloat, true>> : pure<pack<BFloat, false>>, 3);
+  if (takeRounding(d))
+    d.emitPure(forNarrowFloat(to == Type::F16x2 ? Type::F16 : Type::BF16,
+                              [&]<typename T>() { return rectifies ? pure<pack<T, true>> : pure<pack<T, false>>; }));
 }
 
 void decodeFloats(Decoder &d, Type to, Type from) {
-  if (!refuseFlush(d))
-    return;
   auto rounding = takeIntegerRounding(d);
   if (rounding && to == from)
-    return d.emitPure(forRounding(*rounding, [&]<Rounding R>() { return roundHandler<R>(to); }), 2);
+    return d.emitPure(forScalarFloat(to,
+                                     []<typename T>() {
+                                       return Pure{rounded<roundFloat<T>, T>, 2};
+                                     }),
+                      uint64_t(*rounding));
   // Between f16 and bf16, both directions round.
   bool rounds = bytesOf(to) < bytesOf(from) || (bytesOf(to) == 2 && bytesOf(from) == 2 && to != from);
   if (rounding || (rounds && !takeRounding(d)))
     return rounding ? d.fail("unknown instruction") : void();
   bool saturates = d.take("sat"), rectifies = !saturates && d.take("relu");
-  d.emitPure(forScalarFloat(to,
-                            [&]<typename To>() {
-                              return forScalarFloat(from, [&]<typename From>() {
-                                return saturates   ? pure<saturateFloat<To, From>>
-                                       : rectifies ? pure<rectifyFloat<To, From>>
-                                                   : pure<convertFloat<To, From>>;
-                              });
-                            }),
-             2);
+  d.emitPure(forBoth(forScalarFloat, to, forScalarFloat, from, [&]<typename To, typename From>() {
+    return saturates   ? pure<saturateFloat<To, From>>
+           : rectifies ? pure<rectifyFloat<To, From>>
+                       : pure<convertFloat<To, From>>;
+  }));
 }
 
 void decodeCvt(Decoder &d) {
@@ -214,4 +180,4 @@ void decodeCvt(Decoder &d) {
 
 } // namespace
 
-void resid::ptx::addConvertRules(Rules &rules) { rules["cvt"] = decodeCvt; }
+void resid::ptx::addConvertRules(Rules &rules) { rules.any["cvt"] = decodeCvt; }

@@ -33,6 +33,13 @@ void Decoder::startBlock() {
   needsBlock = false;
 }
 
+Rule Decoder::findRule() const {
+  auto *type = llvm::find_if(modifiers, [](llvm::StringRef modifier) { return parseType(modifier).has_value(); });
+  Rule ofFloats = names.rules.ofFloats.lookup(opcodeName);
+  return ofFloats && type != modifiers.end() && isFloat(*parseType(*type)) ? ofFloats
+                                                                           : names.rules.any.lookup(opcodeName);
+}
+
 void Decoder::decodeStatement(const Statement &statement) {
   current = &statement;
   modifiers.clear();
@@ -44,8 +51,12 @@ void Decoder::decodeStatement(const Statement &statement) {
     startBlock();
     function.lines.back().entered = block;
   }
-  auto rule = names.rules.find(opcodeName);
-  if (rule == names.rules.end())
+  if (has("approx") || has("full"))
+    return fail("an approximation");
+  if (has("ftz"))
+    return fail("subnormals are flushed");
+  Rule rule = findRule();
+  if (!rule)
     return fail("unknown instruction");
 
   // A branch looks at its predicate itself.
@@ -57,7 +68,7 @@ void Decoder::decodeStatement(const Statement &statement) {
     emit(statement.predicateNegated ? skipUnless<true> : skipUnless<false>, {predicate, 0},
          function.lines.back().skipped);
   }
-  rule->second(*this);
+  rule(*this);
   if (!modifiers.empty())
     fail("unknown modifier '." + modifiers.front() + "'");
   if (isGuarded)
@@ -75,11 +86,8 @@ llvm::Error Decoder::decode() {
     case Item::Label:
       // The block begins with the instruction after the label, wherever that is.
       needsBlock = true;
-      if (!labels.try_emplace(item.label, function.code.size()).second) {
-        current = nullptr;
-        errorLine = item.statement.line;
-        error = ("label '" + item.label + "' twice").str();
-      }
+      if (!labels.try_emplace(item.label, function.code.size()).second)
+        failAt(item.statement.line, "label '" + item.label + "' twice");
       break;
     case Item::Instruction:
       decodeStatement(item.statement);
@@ -111,11 +119,8 @@ void Decoder::finish() {
   emit(reachEnd, {});
   for (const Fixup &fixup : fixups) {
     auto label = labels.find(fixup.label);
-    if (label == labels.end()) {
-      errorLine = fixup.line;
-      error = ("unknown label '" + fixup.label + "'").str();
-      return;
-    }
+    if (label == labels.end())
+      return failAt(fixup.line, "unknown label '" + fixup.label + "'");
     function.code[fixup.instruction].immediate = int64_t(label->second) - int64_t(fixup.instruction);
   }
   for (auto [instruction, slot] : frameSizes)

@@ -16,7 +16,6 @@ static Rules allRules() {
   addBitRules(rules);
   addCompareRules(rules);
   addFloatRules(rules);
-  addApproximateRules(rules);
   addConvertRules(rules);
   addMoveRules(rules);
   addMemoryRules(rules);
@@ -28,20 +27,19 @@ static Rules allRules() {
 /// Where a variable lies. Values come later, since they may be addresses of others.
 static llvm::Error placeVariable(const Declaration &declared, ModuleNames &names) {
   ModuleCode &module = names.module;
+  bool isDynamic = declared.space == "shared" && declared.external && declared.count == 0;
+  if (declared.external && !isDynamic)
+    return errorAtLine(declared.line, "external variable '" + declared.name + "'");
+  if (isDynamic) {
+    names.variables[declared.name] = {0, Space::Shared};
+    return llvm::Error::success();
+  }
   if (declared.space == "shared") {
-    if (declared.external && declared.count == 0) {
-      names.variables[declared.name] = {0, Space::Shared};
-      return llvm::Error::success();
-    }
-    if (declared.external)
-      return errorAtLine(declared.line, "external variable '" + declared.name + "'");
     names.sharedBytes = llvm::alignTo(names.sharedBytes, declared.alignment());
     names.variables[declared.name] = {kSharedBase + names.sharedBytes, Space::Shared};
     names.sharedBytes += declared.bytes();
     return llvm::Error::success();
   }
-  if (declared.external)
-    return errorAtLine(declared.line, "external variable '" + declared.name + "'");
   // Room for the largest alignment that PTX text has in practice.
   constexpr uint64_t kAlign = 256;
   if (declared.alignment() > kAlign)

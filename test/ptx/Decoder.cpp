@@ -16,14 +16,14 @@ Decoder::Decoder(ModuleNames &names, Function &function, const FunctionText &tex
   declareParameters();
 }
 
-void Decoder::fail(const llvm::Twine &message) {
-  if (error.empty()) {
-    error = message.str();
-    if (current)
-      error += (": " + current->text).str();
-    errorLine = current ? current->line : text.line;
-  }
+void Decoder::failAt(unsigned line, const llvm::Twine &message) {
+  if (!error.empty())
+    return;
+  error = message.str();
+  errorLine = line;
 }
+
+void Decoder::fail(const llvm::Twine &message) { failAt(current->line, message + ": " + current->text); }
 
 /// Those of a kernel lie in its block, where a launch gives them. The callers of other functions write into its frame.
 void Decoder::declareParameters() {
@@ -64,11 +64,12 @@ void Decoder::declare(const Declaration &declared) {
     scope.shared[declared.name] = {kSharedBase + function.sharedBytes, Space::Shared};
     function.sharedBytes += declared.bytes();
   } else {
-    errorLine = declared.line;
-    error = declared.space == "local" ? "local memory: ." + declared.space.str() + " " + declared.name.str()
-                                      : "unsupported declaration of '" + declared.name.str() + "'";
+    failAt(declared.line,
+           (declared.space == "local" ? "local memory: .local " : "unsupported declaration of ") + declared.name);
   }
 }
+
+bool Decoder::has(llvm::StringRef modifier) const { return llvm::is_contained(modifiers, modifier); }
 
 bool Decoder::take(llvm::StringRef modifier) {
   auto *found = llvm::find(modifiers, modifier);
@@ -93,8 +94,6 @@ std::optional<Type> Decoder::takeType() {
     }
   return std::nullopt;
 }
-
-bool Decoder::isAllowed() const { return llvm::is_contained(names.module.approximations, current->mnemonic.str()); }
 
 bool Decoder::hasOperands(size_t count) {
   if (current->operands.size() == count)
@@ -157,7 +156,7 @@ uint32_t Decoder::in(const Operand &operand) {
     if (!operand.negated)
       return found;
     uint32_t negated = temporary();
-    emit(pure<isNotTrue>, {negated, found});
+    emit(pure<isNotTrue>.run, {negated, found});
     return negated;
   }
   case Operand::Symbol: {
@@ -172,7 +171,7 @@ uint32_t Decoder::in(const Operand &operand) {
     if (!operand.bits)
       return DynamicShared;
     uint32_t address = temporary();
-    emit(pure<sum>, {address, DynamicShared, constant(operand.bits)});
+    emit(pure<sum>.run, {address, DynamicShared, constant(operand.bits)});
     return address;
   }
   default:
@@ -216,16 +215,16 @@ void Decoder::emit(Handler run, std::initializer_list<uint32_t> slots, uint64_t 
   function.lineOf.push_back(function.lines.size() - 1);
 }
 
-void Decoder::emitPure(Handler run, size_t operands) {
-  if (!run)
+void Decoder::emitPure(const Pure &instruction, uint64_t immediate) {
+  if (!instruction.run)
     return fail("unknown instruction");
-  if (!hasOperands(operands))
+  if (!hasOperands(instruction.operands))
     return;
   uint32_t slots[5] = {};
-  for (size_t index = 1; index < operands; ++index)
+  for (size_t index = 1; index < instruction.operands; ++index)
     slots[index] = in(index);
   slots[0] = out(size_t(0));
-  emit(run, {slots[0], slots[1], slots[2], slots[3], slots[4]});
+  emit(instruction.run, {slots[0], slots[1], slots[2], slots[3], slots[4]}, immediate);
 }
 
 void Decoder::emitBranch(Handler run, llvm::StringRef label, std::initializer_list<uint32_t> slots) {

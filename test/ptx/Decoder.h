@@ -6,23 +6,25 @@
 #pragma once
 
 #include "test/ptx/Code.h"
-#include "test/ptx/Regions.h"
 #include "test/ptx/Syntax.h"
 #include "llvm/ADT/Twine.h"
 #include <initializer_list>
 #include <optional>
+#include <type_traits>
 
 namespace resid::ptx {
 
 class Decoder;
 using Rule = void (*)(Decoder &);
-using Rules = llvm::StringMap<Rule>;
+/// By opcode. Some opcodes have another rule where the first type of the instruction is one of floats.
+struct Rules {
+  llvm::StringMap<Rule> any, ofFloats;
+};
 
 void addIntegerRules(Rules &rules);
 void addBitRules(Rules &rules);
 void addCompareRules(Rules &rules);
 void addFloatRules(Rules &rules);
-void addApproximateRules(Rules &rules);
 void addConvertRules(Rules &rules);
 void addMoveRules(Rules &rules);
 void addMemoryRules(Rules &rules);
@@ -57,11 +59,18 @@ public:
   bool take(llvm::StringRef modifier);
   /// The first of these modifiers that is there, or an empty string.
   llvm::StringRef takeAny(std::initializer_list<llvm::StringRef> modifiers);
+  /// What the first of these modifiers that is there stands for.
+  template <typename T>
+  std::optional<T> takeOne(std::initializer_list<std::pair<llvm::StringRef, std::type_identity_t<T>>> known) {
+    for (const auto &[modifier, value] : known)
+      if (take(modifier))
+        return value;
+    return std::nullopt;
+  }
+  bool has(llvm::StringRef modifier) const;
   /// The first type that is left.
   std::optional<Type> takeType();
   llvm::StringRef opcode() const { return opcodeName; }
-  /// Whether the caller of `parse` allows this instruction although it approximates.
-  bool isAllowed() const;
 
   // For rules: operands. They return 0 after an error.
   const Statement &statement() const { return *current; }
@@ -80,7 +89,7 @@ public:
   // For rules: results.
   void emit(Handler run, std::initializer_list<uint32_t> slots, uint64_t immediate = 0);
   /// Emits an instruction of all operands, the first of which is the result. A missing handler is an unknown type.
-  void emitPure(Handler run, size_t operands);
+  void emitPure(const Pure &instruction, uint64_t immediate = 0);
   /// The handler's last slot becomes the size of the frame, which is known at the end.
   void needFrameSize(size_t slot) { frameSizes.push_back({function.code.size() - 1, slot}); }
   void emitBranch(Handler run, llvm::StringRef label, std::initializer_list<uint32_t> slots = {});
@@ -92,6 +101,7 @@ public:
   void addCallee(const Function *callee) { function.callees.push_back(callee); }
   const Function &decoded() const { return function; }
   void fail(const llvm::Twine &message);
+  void failAt(unsigned line, const llvm::Twine &message);
 
 private:
   static constexpr uint64_t kUnset = 0xdeadbeefdeadbeef;
@@ -102,6 +112,7 @@ private:
   void declareParameters();
   void declare(const Declaration &declaration);
   void decodeStatement(const Statement &statement);
+  Rule findRule() const;
   void startBlock();
   void finish();
   std::optional<uint32_t> findRegister(llvm::StringRef name);

@@ -10,22 +10,12 @@
 
 #pragma once
 
+#include "test/ptx/Types.h"
 #include "llvm/ADT/bit.h"
 #include <cmath>
 #include <cstdint>
 
 namespace resid::ptx {
-
-struct Half {
-  uint16_t bits;
-};
-struct BFloat {
-  uint16_t bits;
-};
-/// The two halves of a register, as in `.f16x2` or `.s16x2`.
-template <typename T> struct Both {
-  T low, high;
-};
 
 /// Rounds once to a format with so many bits of exponent and mantissa.
 template <unsigned ExponentBits, unsigned MantissaBits> uint16_t roundTo(double value) {

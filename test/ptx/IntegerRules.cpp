@@ -1,11 +1,8 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Integer arithmetic: add, sub, mul, mad, div, rem, neg, abs, min, max, and sums with a carry.
-// `add`, `neg` and other names that floats have too go on to the rules of floats, in FloatRules.cpp.
 
-#include "test/ptx/FloatMath.h"
-#include "test/ptx/FloatRules.h"
-#include "test/ptx/IntegerTypes.h"
+#include "test/ptx/Handlers.h"
 
 #include <limits>
 
@@ -13,6 +10,8 @@ using namespace resid::ptx;
 
 namespace {
 
+/// Signed sums may overflow, which C++ does not define; unsigned ones wrap around, as PTX says.
+template <typename T> using Unsigned = std::make_unsigned_t<T>;
 template <typename T> T add(T a, T b) { return T(Unsigned<T>(a) + Unsigned<T>(b)); }
 template <typename T> T subtract(T a, T b) { return T(Unsigned<T>(a) - Unsigned<T>(b)); }
 template <typename T> T negate(T a) { return T(-Unsigned<T>(a)); }
@@ -20,20 +19,20 @@ template <typename T> T absolute(T a) { return a < 0 ? negate(a) : a; }
 template <typename T> T minimum(T a, T b) { return a < b ? a : b; }
 template <typename T> T maximum(T a, T b) { return a > b ? a : b; }
 /// Both halves of a register, each on its own.
-template <auto F, typename T> Both<T> each(Both<T> a, Both<T> b) { return {F(a.low, b.low), F(a.high, b.high)}; }
-template <auto OfUnsigned, auto OfSigned> Handler forPair(std::optional<Type> type) {
-  return type == Type::U16x2   ? pure<each<OfUnsigned, uint16_t>>
-         : type == Type::S16x2 ? pure<each<OfSigned, int16_t>>
-                               : nullptr;
-}
+template <typename T> Both<T> add(Both<T> a, Both<T> b) { return {add(a.low, b.low), add(a.high, b.high)}; }
+template <typename T> Both<T> minimum(Both<T> a, Both<T> b) { return {minimum(a.low, b.low), minimum(a.high, b.high)}; }
+template <typename T> Both<T> maximum(Both<T> a, Both<T> b) { return {maximum(a.low, b.low), maximum(a.high, b.high)}; }
+constexpr OneOf<Type::U16, Type::S16, Type::U32, Type::S32, Type::U64, Type::S64, Type::U16x2, Type::S16x2> forNumber;
 
+/// In which each product of two numbers is exact.
+template <typename T> using Exact = std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
 // In 64 bits, since 16-bit factors would be promoted to a signed int that may overflow.
 template <typename T> T multiplyLow(T a, T b) { return T(uint64_t(a) * uint64_t(b)); }
-template <typename T> T multiplyHigh(T a, T b) { return T((Wide<T>(a) * Wide<T>(b)) >> (8 * sizeof(T))); }
-template <typename T> Wide<T> multiplyWide(T a, T b) { return Wide<T>(a) * Wide<T>(b); }
-template <typename T> T multiplyAddLow(T a, T b, T c) { return T(uint64_t(a) * uint64_t(b) + uint64_t(c)); }
+template <typename T> T multiplyHigh(T a, T b) { return T((Exact<T>(a) * Exact<T>(b)) >> (8 * sizeof(T))); }
+template <typename T> Extended<T> multiplyWide(T a, T b) { return Extended<T>(a) * Extended<T>(b); }
+template <typename T> T multiplyAddLow(T a, T b, T c) { return add(multiplyLow(a, b), c); }
 template <typename T> T multiplyAddHigh(T a, T b, T c) { return add(multiplyHigh(a, b), c); }
-template <typename T> Wide<T> multiplyAddWide(T a, T b, Wide<T> c) { return add(multiplyWide(a, b), c); }
+template <typename T> Extended<T> multiplyAddWide(T a, T b, Extended<T> c) { return add(multiplyWide(a, b), c); }
 
 int32_t saturate(int64_t value) { return std::min<int64_t>(std::max<int64_t>(value, INT32_MIN), INT32_MAX); }
 int32_t addSaturated(int32_t a, int32_t b) { return saturate(int64_t(a) + b); }
@@ -50,124 +49,66 @@ template <typename T, bool IsRemainder> const Instruction *divide(const Instruct
   return i + 1;
 }
 
-template <typename T, bool Subtracts, bool Takes, bool Gives>
-const Instruction *addWithCarry(const Instruction *i, Thread &t) {
-  T a = t.read<T>(i->slots[1]), b = t.read<T>(i->slots[2]);
+/// The immediate says whether the sum gives a carry to the next one.
+template <typename T, bool Subtracts, bool Takes> const Instruction *addWithCarry(const Instruction *i, Thread &t) {
+  using U = Unsigned<T>;
+  U a = t.read<U>(i->slots[1]), b = t.read<U>(i->slots[2]);
   // a - b is a + ~b + 1, and a borrow is a carry that is missing.
   if (Subtracts)
     b = ~b;
   bool carry = Takes ? t.carry : Subtracts;
-  T result = a + b + T(carry);
-  if (Gives)
+  U result = a + b + U(carry);
+  if (i->immediate)
     t.carry = carry ? result <= a : result < a;
-  t.write<T>(i->slots[0], result);
+  t.write<U>(i->slots[0], result);
   return i + 1;
 }
 
-template <bool Subtracts, bool Takes> void decodeCarry(Decoder &d, bool gives) {
-  auto type = d.takeType();
-  bool is64 = type && bytesOf(*type) == 8;
-  if (!type || isFloat(*type) || bytesOf(*type) < 4)
-    return d.fail("unknown type");
-  Handler wide =
-      gives ? addWithCarry<uint64_t, Subtracts, Takes, true> : addWithCarry<uint64_t, Subtracts, Takes, false>;
-  Handler narrow =
-      gives ? addWithCarry<uint32_t, Subtracts, Takes, true> : addWithCarry<uint32_t, Subtracts, Takes, false>;
-  d.emitPure(is64 ? wide : narrow, 3);
+template <bool Subtracts, bool Takes> void decodeCarry(Decoder &d) {
+  bool gives = d.take("cc");
+  d.emitPure(forWideInteger(d.takeType(),
+                            []<typename T>() {
+                              return Pure{addWithCarry<T, Subtracts, Takes>, 3};
+                            }),
+             gives);
 }
 
-template <bool Subtracts> void decodeAdd(Decoder &d) {
-  if (d.take("cc"))
-    return decodeCarry<Subtracts, false>(d, true);
+template <bool Subtracts, auto Types, auto Make, auto Saturated> void decodeSum(Decoder &d) {
+  if (d.has("cc"))
+    return decodeCarry<Subtracts, false>(d);
   auto type = d.takeType();
-  if (type && isFloat(*type))
-    return Subtracts ? decodeFloatSub(d, *type) : decodeFloatAdd(d, *type);
-  if (Handler pair = Subtracts ? nullptr : forPair<add<uint16_t>, add<int16_t>>(type))
-    return d.emitPure(pair, 3);
-  if (type == Type::S32 && d.take("sat"))
-    return d.emitPure(Subtracts ? pure<subtractSaturated> : pure<addSaturated>, 3);
-  d.emitPure(forInteger(type, [&]<typename T>() { return Subtracts ? pure<subtract<T>> : pure<add<T>>; }), 3);
+  d.emitPure(type == Type::S32 && d.take("sat") ? Saturated : Types(type, Make));
 }
 
-template <bool Subtracts> void decodeAddCarry(Decoder &d) { decodeCarry<Subtracts, true>(d, d.take("cc")); }
-
-void decodeMul(Decoder &d) {
-  auto type = d.takeType();
-  if (type && isFloat(*type))
-    return decodeFloatMul(d, *type);
-  llvm::StringRef part = d.takeAny({"lo", "hi", "wide"});
-  if (part == "lo")
-    d.emitPure(forInteger(type, []<typename T>() { return pure<multiplyLow<T>>; }), 3);
-  else if (part == "hi")
-    d.emitPure(forInteger(type, []<typename T>() { return pure<multiplyHigh<T>>; }), 3);
-  else if (part == "wide")
-    d.emitPure(forNarrowInteger(type, []<typename T>() { return pure<multiplyWide<T>>; }), 3);
-  else
-    d.fail("expected .lo, .hi or .wide");
-}
-
-void decodeMad(Decoder &d) {
+template <auto Low, auto High, auto Wide> void decodeProduct(Decoder &d) {
   auto type = d.takeType();
   llvm::StringRef part = d.takeAny({"lo", "hi", "wide"});
-  if (part == "lo")
-    d.emitPure(forInteger(type, []<typename T>() { return pure<multiplyAddLow<T>>; }), 4);
-  else if (part == "hi")
-    d.emitPure(forInteger(type, []<typename T>() { return pure<multiplyAddHigh<T>>; }), 4);
-  else if (part == "wide")
-    d.emitPure(forNarrowInteger(type, []<typename T>() { return pure<multiplyAddWide<T>>; }), 4);
-  else
-    d.fail("expected .lo, .hi or .wide");
-}
-
-void decodeDiv(Decoder &d) {
-  auto type = d.takeType();
-  if (type && isFloat(*type))
-    return decodeFloatDiv(d, *type);
-  d.emitPure(forInteger(type, []<typename T>() -> Handler { return divide<T, false>; }), 3);
-}
-
-void decodeRem(Decoder &d) {
-  d.emitPure(forInteger(d.takeType(), []<typename T>() -> Handler { return divide<T, true>; }), 3);
-}
-
-void decodeNeg(Decoder &d) {
-  auto type = d.takeType();
-  if (type && isFloat(*type))
-    return decodeFloatNeg(d, *type);
-  d.emitPure(forSigned(type, []<typename T>() { return pure<negate<T>>; }), 2);
-}
-
-void decodeAbs(Decoder &d) {
-  auto type = d.takeType();
-  if (type && isFloat(*type))
-    return decodeFloatAbs(d, *type);
-  d.emitPure(forSigned(type, []<typename T>() { return pure<absolute<T>>; }), 2);
-}
-
-template <bool IsMax> void decodeMinMax(Decoder &d) {
-  auto type = d.takeType();
-  if (type && isFloat(*type))
-    return decodeFloatMinMax(d, *type, IsMax);
-  constexpr auto ofUnsigned = IsMax ? maximum<uint16_t> : minimum<uint16_t>;
-  constexpr auto ofSigned = IsMax ? maximum<int16_t> : minimum<int16_t>;
-  if (Handler pair = forPair<ofUnsigned, ofSigned>(type))
-    return d.emitPure(pair, 3);
-  d.emitPure(forInteger(type, []<typename T>() { return IsMax ? pure<maximum<T>> : pure<minimum<T>>; }), 3);
+  if (part.empty())
+    return d.fail("expected .lo, .hi or .wide");
+  d.emitPure(part == "lo"   ? forInteger(type, Low)
+             : part == "hi" ? forInteger(type, High)
+                            : forNarrowInteger(type, Wide));
 }
 
 } // namespace
 
 void resid::ptx::addIntegerRules(Rules &rules) {
-  rules["add"] = decodeAdd<false>;
-  rules["sub"] = decodeAdd<true>;
-  rules["addc"] = decodeAddCarry<false>;
-  rules["subc"] = decodeAddCarry<true>;
-  rules["mul"] = decodeMul;
-  rules["mad"] = decodeMad;
-  rules["div"] = decodeDiv;
-  rules["rem"] = decodeRem;
-  rules["neg"] = decodeNeg;
-  rules["abs"] = decodeAbs;
-  rules["min"] = decodeMinMax<false>;
-  rules["max"] = decodeMinMax<true>;
+  rules.any["add"] =
+      decodeSum<false, forNumber, []<typename T>() { return pure<(T(*)(T, T))add>; }, pure<addSaturated>>;
+  rules.any["sub"] =
+      decodeSum<true, forInteger, []<typename T>() { return pure<subtract<T>>; }, pure<subtractSaturated>>;
+  rules.any["addc"] = decodeCarry<false, true>;
+  rules.any["subc"] = decodeCarry<true, true>;
+  rules.any["mul"] = decodeProduct<[]<typename T>() { return pure<multiplyLow<T>>; },
+                                   []<typename T>() { return pure<multiplyHigh<T>>; },
+                                   []<typename T>() { return pure<multiplyWide<T>>; }>;
+  rules.any["mad"] = decodeProduct<[]<typename T>() { return pure<multiplyAddLow<T>>; },
+                                   []<typename T>() { return pure<multiplyAddHigh<T>>; },
+                                   []<typename T>() { return pure<multiplyAddWide<T>>; }>;
+  rules.any["div"] = decodeTyped<forInteger, []<typename T>() { return Pure{divide<T, false>, 3}; }>;
+  rules.any["rem"] = decodeTyped<forInteger, []<typename T>() { return Pure{divide<T, true>, 3}; }>;
+  rules.any["neg"] = decodeTyped<forSigned, []<typename T>() { return pure<negate<T>>; }>;
+  rules.any["abs"] = decodeTyped<forSigned, []<typename T>() { return pure<absolute<T>>; }>;
+  rules.any["min"] = decodeTyped<forNumber, []<typename T>() { return pure<(T(*)(T, T))minimum>; }>;
+  rules.any["max"] = decodeTyped<forNumber, []<typename T>() { return pure<(T(*)(T, T))maximum>; }>;
 }

@@ -33,20 +33,12 @@ struct Variable {
   uint64_t bytes;
 };
 
-struct ParseOptions {
-  /// Instructions that may approximate or flush, in full, for example "rcp.approx.ftz.f32". Their results err at
-  /// random, within the bounds that NVIDIA states, so that no test can depend on the bits of one chip.
-  std::vector<std::string> approximations;
-  /// Chooses these errors.
-  uint64_t seed = 1;
-};
-
 /// The kernels of a text, decoded. Its kernels stay where they are when a module is moved.
 class Module {
 public:
   /// An error names the line. Mistakes that show without running a kernel are errors here: unknown instructions, local
-  /// memory, external symbols, rounding that is not `.rn`.
-  static llvm::Expected<Module> parse(llvm::StringRef text, const ParseOptions &options = {});
+  /// memory, external symbols, rounding that is not `.rn`, approximations.
+  static llvm::Expected<Module> parse(llvm::StringRef text);
   Module(Module &&) noexcept;
   Module &operator=(Module &&) noexcept;
   ~Module();
@@ -73,10 +65,6 @@ public:
   unsigned parameterBytes() const;
   /// Of the shared variables that the kernel declares; a launch may add to them.
   uint64_t staticSharedBytes() const;
-  /// The product of `.maxntid`, or 1024.
-  unsigned maxThreads() const;
-  /// The product of `.reqntid`, or 0.
-  unsigned requiredThreads() const;
 
 private:
   friend struct Run;

@@ -3,7 +3,7 @@
 // The tokens of PTX. A word has all dots of a mnemonic or a directive, and the sign of a register: "add.rn.f32",
 // "%tid.x".
 
-#include "test/ptx/Lexer.h"
+#include "test/ptx/Parser.h"
 
 #include "llvm/ADT/StringExtras.h"
 

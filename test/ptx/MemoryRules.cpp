@@ -4,7 +4,7 @@
 // are in an instruction after it, which never runs.
 
 #include "test/ptx/Block.h"
-#include "test/ptx/Decoder.h"
+#include "test/ptx/Handlers.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -35,9 +35,6 @@ LLVM_ATTRIBUTE_ALWAYS_INLINE uint8_t *locate(const Instruction *i, Thread &t, un
   return accessGlobal(i, t, address, bytes, kind);
 }
 
-/// A signed number is extended by its sign, to whatever register it goes.
-template <typename T> using Extended = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
-
 template <typename T, unsigned Lanes, Where W> const Instruction *load(const Instruction *i, Thread &t) {
   const uint8_t *from = locate<W, false>(i, t, sizeof(T) * Lanes);
   if (LLVM_UNLIKELY(!from))
@@ -61,77 +58,24 @@ template <typename T, unsigned Lanes, Where W> const Instruction *store(const In
   return i + llvm::divideCeil(Lanes, 4);
 }
 
-template <typename T, unsigned Lanes> Handler forWhere(Where where, bool isStore) {
-  if (isStore) {
-    switch (where) {
-    case Where::Global:
-      return store<T, Lanes, Where::Global>;
-    case Where::Shared:
-      return store<T, Lanes, Where::Shared>;
-    case Where::Generic:
-      return store<T, Lanes, Where::Generic>;
-    case Where::Frame:
-      return store<T, Lanes, Where::Frame>;
-    default:
-      return nullptr;
-    }
-  }
-  switch (where) {
-  case Where::Global:
-    return load<T, Lanes, Where::Global>;
-  case Where::NonCoherent:
-    return load<T, Lanes, Where::NonCoherent>;
-  case Where::Const:
-    return load<T, Lanes, Where::Const>;
-  case Where::Shared:
-    return load<T, Lanes, Where::Shared>;
-  case Where::Generic:
-    return load<T, Lanes, Where::Generic>;
-  case Where::Frame:
-    return load<T, Lanes, Where::Frame>;
-  case Where::Block:
-    return load<T, Lanes, Where::Block>;
-  }
-  return nullptr;
-}
-
-template <typename T> Handler forLanes(unsigned lanes, Where where, bool isStore) {
-  switch (lanes) {
-  case 1:
-    return forWhere<T, 1>(where, isStore);
-  case 2:
-    return forWhere<T, 2>(where, isStore);
-  case 4:
-    return forWhere<T, 4>(where, isStore);
-  case 8:
-    return forWhere<T, 8>(where, isStore);
-  }
-  return nullptr;
-}
-
-Handler forType(Type type, unsigned lanes, Where where, bool isStore) {
-  switch (type) {
-  case Type::S8:
-    return forLanes<int8_t>(lanes, where, isStore);
-  case Type::S16:
-    return forLanes<int16_t>(lanes, where, isStore);
-  case Type::S32:
-    return forLanes<int32_t>(lanes, where, isStore);
-  case Type::Pred:
+Handler chooseHandler(Type type, unsigned lanes, Where where, bool isStore) {
+  constexpr OneOf<Type::S8, Type::S16, Type::S32, Type::B8, Type::B16, Type::B32, Type::B64> forMoved;
+  bool isExtended = type == Type::S8 || type == Type::S16 || type == Type::S32;
+  // What has no sign to be extended by is moved as bits.
+  auto moved = isExtended ? type : among<1u, 2u, 4u, 8u>(bytesOf(type), []<unsigned Bytes>() {
+    return Bytes == 1 ? Type::B8 : Bytes == 2 ? Type::B16 : Bytes == 4 ? Type::B32 : Type::B64;
+  });
+  if (type == Type::Pred)
     return nullptr;
-  default:
-    break;
-  }
-  switch (bytesOf(type)) {
-  case 1:
-    return forLanes<uint8_t>(lanes, where, isStore);
-  case 2:
-    return forLanes<uint16_t>(lanes, where, isStore);
-  case 4:
-    return forLanes<uint32_t>(lanes, where, isStore);
-  default:
-    return forLanes<uint64_t>(lanes, where, isStore);
-  }
+  return forMoved(moved, [&]<typename T>() {
+    return among<1u, 2u, 4u, 8u>(lanes, [&]<unsigned Lanes>() -> Handler {
+      if (isStore)
+        return among<Where::Global, Where::Shared, Where::Generic, Where::Frame>(
+            where, []<Where W>() -> Handler { return store<T, Lanes, W>; });
+      return among<Where::Global, Where::NonCoherent, Where::Const, Where::Shared, Where::Generic, Where::Frame,
+                   Where::Block>(where, []<Where W>() -> Handler { return load<T, Lanes, W>; });
+    });
+  });
 }
 
 /// Hints about caches change no result.
@@ -144,17 +88,18 @@ void dropHints(Decoder &d) {
 }
 
 std::optional<Where> takeWhere(Decoder &d) {
-  llvm::StringRef space = d.takeAny({"global", "shared", "shared::cta", "const", "param", "param::func", "local"});
-  if (space == "local") {
+  if (d.take("local")) {
     d.fail("local memory");
     return std::nullopt;
   }
-  if (space == "global")
-    return d.take("nc") ? Where::NonCoherent : Where::Global;
-  return space.empty()                 ? Where::Generic
-         : space == "const"            ? Where::Const
-         : space.starts_with("shared") ? Where::Shared
-                                       : Where::Frame;
+  Where where = d.takeOne<Where>({{"global", Where::Global},
+                                  {"const", Where::Const},
+                                  {"shared", Where::Shared},
+                                  {"shared::cta", Where::Shared},
+                                  {"param", Where::Frame},
+                                  {"param::func", Where::Frame}})
+                    .value_or(Where::Generic);
+  return where == Where::Global && d.take("nc") ? Where::NonCoherent : where;
 }
 
 /// An address of a parameter is a name and an offset.
@@ -166,7 +111,7 @@ void decodeParameter(Decoder &d, Type type, unsigned lanes, bool isStore, llvm::
   unsigned bytes = bytesOf(type) * lanes;
   if (address.bits > storage->bytes || storage->bytes - address.bits < bytes)
     return d.fail("access beyond the " + llvm::Twine(storage->bytes) + " bytes of '" + address.name + "'");
-  Handler run = forType(type, lanes, storage->inBlock ? Where::Block : Where::Frame, isStore);
+  Handler run = chooseHandler(type, lanes, storage->inBlock ? Where::Block : Where::Frame, isStore);
   if (!run)
     return d.fail("unknown instruction");
   d.emit(run, {data[0], data[1], data[2], data[3]}, storage->offset + address.bits);
@@ -193,7 +138,7 @@ void decodeAccess(Decoder &d, Type type, Where where, unsigned lanes, bool isSto
                                               : Operand::Symbol;
   base.name = address.name;
   uint32_t slot = d.in(base);
-  Handler run = forType(type, lanes, where, isStore);
+  Handler run = chooseHandler(type, lanes, where, isStore);
   if (!run)
     return d.fail("unknown instruction");
   uint32_t site = Site::pack(d.moduleNames().module.sites++, isStore, bytesOf(type) * lanes);
@@ -215,6 +160,6 @@ template <bool IsStore> void decodeMemory(Decoder &d) {
 } // namespace
 
 void resid::ptx::addMemoryRules(Rules &rules) {
-  rules["ld"] = decodeMemory<false>;
-  rules["st"] = decodeMemory<true>;
+  rules.any["ld"] = decodeMemory<false>;
+  rules.any["st"] = decodeMemory<true>;
 }

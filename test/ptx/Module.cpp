@@ -14,11 +14,9 @@ Module::Module(Module &&) noexcept = default;
 Module &Module::operator=(Module &&) noexcept = default;
 Module::~Module() = default;
 
-llvm::Expected<Module> Module::parse(llvm::StringRef text, const ParseOptions &options) {
+llvm::Expected<Module> Module::parse(llvm::StringRef text) {
   auto code = std::make_unique<ModuleCode>();
   code->text = text.str();
-  code->approximations = options.approximations;
-  code->seed = options.seed;
   auto parsed = parseText(code->text);
   if (!parsed)
     return parsed.takeError();
@@ -37,8 +35,6 @@ llvm::StringRef Kernel::name() const { return function.name; }
 llvm::ArrayRef<Parameter> Kernel::parameters() const { return function.parameters; }
 unsigned Kernel::parameterBytes() const { return function.parameterBytes; }
 uint64_t Kernel::staticSharedBytes() const { return function.sharedBytes; }
-unsigned Kernel::maxThreads() const { return function.maxThreads; }
-unsigned Kernel::requiredThreads() const { return function.requiredThreads; }
 
 Memory::Memory() = default;
 Memory::Memory(Memory &&) noexcept = default;

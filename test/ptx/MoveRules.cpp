@@ -49,7 +49,7 @@ void decodeMov(Decoder &d) {
   for (unsigned index : {0, 1})
     if (const Operand &operand = d.statement().operands[index]; operand.kind == Operand::Vector)
       return decodeParts(d, *type, operand, index == 1);
-  d.emitPure(type == Type::Pred ? pure<copyPredicate> : pure<copy>, 2);
+  d.emitPure(type == Type::Pred ? pure<copyPredicate> : pure<copy>);
 }
 
 uint64_t enterWindow(uint64_t address) { return address + kSharedWindow; }
@@ -63,13 +63,13 @@ void decodeCvta(Decoder &d) {
   if (space.empty() || !type || bytesOf(*type) != 8)
     return d.fail("unknown instruction");
   if (!space.starts_with("shared"))
-    return d.emitPure(pure<copy>, 2);
-  d.emitPure(leaves ? pure<leaveWindow> : pure<enterWindow>, 2);
+    return d.emitPure(pure<copy>);
+  d.emitPure(leaves ? pure<leaveWindow> : pure<enterWindow>);
 }
 
 } // namespace
 
 void resid::ptx::addMoveRules(Rules &rules) {
-  rules["mov"] = decodeMov;
-  rules["cvta"] = decodeCvta;
+  rules.any["mov"] = decodeMov;
+  rules.any["cvta"] = decodeCvta;
 }

@@ -42,14 +42,10 @@ bool Parser::parseList(llvm::StringRef close, std::vector<Operand> &parts) {
 }
 
 bool Parser::parseOperand(Operand &operand) {
-  if (lexer.consume("{")) {
+  // The operands of a call are in parentheses.
+  if (bool isVector = lexer.consume("{"); isVector || lexer.consume("(")) {
     operand.kind = Operand::Vector;
-    return parseList("}", operand.parts);
-  }
-  // The operands of a call, in parentheses.
-  if (lexer.consume("(")) {
-    operand.kind = Operand::Vector;
-    return parseList(")", operand.parts);
+    return parseList(isVector ? "}" : ")", operand.parts);
   }
   if (lexer.consume("[")) {
     operand.kind = Operand::Address;

@@ -68,6 +68,11 @@ bool Parser::parseDeclared(Declaration &declared) {
   }
   if (!hasType)
     return fail("expected a type");
+  return parseDeclarator(declared);
+}
+
+/// `name`, `%r<10>` or `name[256]`
+bool Parser::parseDeclarator(Declaration &declared) {
   if (!parseName(declared.name))
     return false;
   if (lexer.consume("<")) {
@@ -123,13 +128,8 @@ bool Parser::parseDeclarations(bool external, std::vector<Declaration> &declarat
     Declaration next = declared;
     next.count = 1;
     next.isRange = next.isArray = false;
-    if (!parseName(next.name))
+    if (!parseDeclarator(next))
       return false;
-    if (lexer.consume("<")) {
-      next.isRange = true;
-      if (!parseInteger(next.count) || !expect(">"))
-        return false;
-    }
     declarations.push_back(next);
   }
   return expect(";");

@@ -4,12 +4,43 @@
 
 #pragma once
 
-#include "test/ptx/Lexer.h"
 #include "test/ptx/Syntax.h"
 #include "llvm/ADT/Twine.h"
 #include <string>
 
 namespace resid::ptx {
+
+struct Token {
+  enum Kind { Word, Integer, Float, String, Punctuation, End, Bad };
+  Kind kind = End;
+  llvm::StringRef text;
+  uint64_t bits = 0; ///< Of a number.
+  unsigned line = 1;
+
+  bool is(llvm::StringRef expected) const { return kind != String && text == expected; }
+};
+
+/// Cuts a text into tokens. Owns comments, line numbers and numbers.
+class Lexer {
+public:
+  explicit Lexer(llvm::StringRef text) : text(text) { advance(); }
+
+  const Token &token() const { return current; }
+  void advance();
+  bool consume(llvm::StringRef expected);
+  /// Directives of debuggers end with their line.
+  void skipLine();
+  /// The text from the start of a token to the end of the token before the current one.
+  llvm::StringRef textSince(const Token &first) const;
+
+private:
+  void skipSpace();
+  void lexNumber();
+  llvm::StringRef text;
+  size_t position = 0, endOfPrevious = 0;
+  unsigned line = 1;
+  Token current;
+};
 
 class Parser {
 public:
@@ -26,6 +57,7 @@ private:
   bool parseFunctionDirectives(FunctionText &function);
   bool parseParameters(std::vector<Declaration> &parameters);
   bool parseDeclared(Declaration &declared);
+  bool parseDeclarator(Declaration &declared);
   bool parseDeclarations(bool external, std::vector<Declaration> &declarations);
   bool parseInitial(std::vector<Operand> &initial);
 

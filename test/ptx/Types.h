@@ -4,92 +4,61 @@
 
 #pragma once
 
-#include "llvm/ADT/StringRef.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/StringMap.h"
 #include <cstdint>
 #include <optional>
 
 namespace resid::ptx {
 
-enum class Type {
-  B8,
-  B16,
-  B32,
-  B64,
-  U8,
-  U16,
-  U32,
-  U64,
-  S8,
-  S16,
-  S32,
-  S64,
-  U16x2,
-  S16x2,
-  F16,
-  BF16,
-  F16x2,
-  BF16x2,
-  F32,
-  F32x2,
-  F64,
-  Pred
+struct Half {
+  uint16_t bits;
 };
+struct BFloat {
+  uint16_t bits;
+};
+/// The two halves of a register, as in `.f16x2` or `.s16x2`.
+template <typename T> struct Both { T low, high; };
+
+/// Each type of PTX, and its values here. Types without a sign (.b32) are unsigned numbers. The name in a text is the
+/// one here in lower case.
+// clang-format off
+#define RESID_PTX_TYPES(TYPE)                                                                                          \
+  TYPE(B8, uint8_t) TYPE(B16, uint16_t) TYPE(B32, uint32_t) TYPE(B64, uint64_t)                                        \
+  TYPE(U8, uint8_t) TYPE(U16, uint16_t) TYPE(U32, uint32_t) TYPE(U64, uint64_t)                                        \
+  TYPE(S8, int8_t) TYPE(S16, int16_t) TYPE(S32, int32_t) TYPE(S64, int64_t)                                            \
+  TYPE(U16x2, Both<uint16_t>) TYPE(S16x2, Both<int16_t>) TYPE(Pred, bool)                                              \
+  TYPE(F16, Half) TYPE(BF16, BFloat) TYPE(F16x2, Both<Half>) TYPE(BF16x2, Both<BFloat>)                                \
+  TYPE(F32, float) TYPE(F32x2, Both<float>) TYPE(F64, double)
+// clang-format on
+
+#define RESID_PTX_ENUMERATOR(NAME, VALUE) NAME,
+enum class Type { RESID_PTX_TYPES(RESID_PTX_ENUMERATOR) };
+#undef RESID_PTX_ENUMERATOR
+
+namespace detail {
+template <Type> struct Value;
+#define RESID_PTX_VALUE(NAME, VALUE)                                                                                   \
+  template <> struct Value<Type::NAME> { using type = VALUE; };
+RESID_PTX_TYPES(RESID_PTX_VALUE)
+#undef RESID_PTX_VALUE
+} // namespace detail
+template <Type T> using ValueOf = typename detail::Value<T>::type;
 
 inline std::optional<Type> parseType(llvm::StringRef name) {
-  return llvm::StringSwitch<std::optional<Type>>(name)
-      .Case("b8", Type::B8)
-      .Case("b16", Type::B16)
-      .Case("b32", Type::B32)
-      .Case("b64", Type::B64)
-      .Case("u8", Type::U8)
-      .Case("u16", Type::U16)
-      .Case("u32", Type::U32)
-      .Case("u64", Type::U64)
-      .Case("s8", Type::S8)
-      .Case("s16", Type::S16)
-      .Case("s32", Type::S32)
-      .Case("s64", Type::S64)
-      .Case("u16x2", Type::U16x2)
-      .Case("s16x2", Type::S16x2)
-      .Case("f16", Type::F16)
-      .Case("bf16", Type::BF16)
-      .Case("f16x2", Type::F16x2)
-      .Case("bf16x2", Type::BF16x2)
-      .Case("f32", Type::F32)
-      .Case("f32x2", Type::F32x2)
-      .Case("f64", Type::F64)
-      .Case("pred", Type::Pred)
-      .Default(std::nullopt);
+#define RESID_PTX_NAME(NAME, VALUE) {llvm::StringRef(#NAME).lower(), Type::NAME},
+  static const llvm::StringMap<Type> types = {RESID_PTX_TYPES(RESID_PTX_NAME)};
+#undef RESID_PTX_NAME
+  auto found = types.find(name);
+  return found == types.end() ? std::nullopt : std::optional(found->second);
 }
 
 inline unsigned bytesOf(Type type) {
-  switch (type) {
-  case Type::B8:
-  case Type::U8:
-  case Type::S8:
-  case Type::Pred:
-    return 1;
-  case Type::B16:
-  case Type::U16:
-  case Type::S16:
-  case Type::F16:
-  case Type::BF16:
-    return 2;
-  case Type::B64:
-  case Type::U64:
-  case Type::S64:
-  case Type::F64:
-  case Type::F32x2:
-    return 8;
-  default:
-    return 4;
-  }
+#define RESID_PTX_SIZE(NAME, VALUE) sizeof(VALUE),
+  constexpr unsigned sizes[] = {RESID_PTX_TYPES(RESID_PTX_SIZE)};
+#undef RESID_PTX_SIZE
+  return sizes[unsigned(type)];
 }
 
-inline bool isFloat(Type type) {
-  return type == Type::F16 || type == Type::BF16 || type == Type::F16x2 || type == Type::BF16x2 || type == Type::F32 ||
-         type == Type::F32x2 || type == Type::F64;
-}
+inline bool isFloat(Type type) { return type >= Type::F16; }
 
 } // namespace resid::ptx

@@ -13,18 +13,17 @@ const Instruction *waitForWarp(const Instruction *i, Thread &t) { return t.wait(
 const Instruction *waitForBlock(const Instruction *i, Thread &t) { return t.wait(i, State::AtBarrier); }
 
 void decodeShfl(Decoder &d) {
-  llvm::StringRef mode = d.takeAny({"up", "down", "bfly", "idx"});
-  if (!d.take("sync") || mode.empty() || d.takeType() != Type::B32 || !d.hasOperands(5))
+  auto kind = d.takeOne<Together>({{"up", Together::ShuffleUp},
+                                   {"down", Together::ShuffleDown},
+                                   {"bfly", Together::ShuffleButterfly},
+                                   {"idx", Together::ShuffleIndex}});
+  if (!d.take("sync") || !kind || d.takeType() != Type::B32 || !d.hasOperands(5))
     return d.fail("unknown instruction");
   const Operand &result = d.statement().operands[0];
   bool isPair = result.kind == Operand::Pair;
   uint32_t value = d.in(1), distance = d.in(2), clamp = d.in(3), mask = d.in(4);
   uint32_t to = d.out(isPair ? result.parts[0] : result), predicate = isPair ? d.out(result.parts[1]) : 0;
-  Together kind = mode == "up"     ? Together::ShuffleUp
-                  : mode == "down" ? Together::ShuffleDown
-                  : mode == "bfly" ? Together::ShuffleButterfly
-                                   : Together::ShuffleIndex;
-  d.emit(waitForWarp, {to, predicate, value, distance, clamp, mask}, uint64_t(kind));
+  d.emit(waitForWarp, {to, predicate, value, distance, clamp, mask}, uint64_t(*kind));
 }
 
 void emitTogether(Decoder &d, Together kind) {
@@ -35,28 +34,28 @@ void emitTogether(Decoder &d, Together kind) {
 }
 
 void decodeVote(Decoder &d) {
-  llvm::StringRef mode = d.takeAny({"all", "any", "uni", "ballot"});
+  auto kind = d.takeOne<Together>({{"all", Together::VoteAll},
+                                   {"any", Together::VoteAny},
+                                   {"uni", Together::VoteUniform},
+                                   {"ballot", Together::VoteBallot}});
   auto type = d.takeType();
-  if (!d.take("sync") || mode.empty() || type != (mode == "ballot" ? Type::B32 : Type::Pred))
+  if (!d.take("sync") || !kind || type != (kind == Together::VoteBallot ? Type::B32 : Type::Pred))
     return d.fail("unknown instruction");
-  emitTogether(d, mode == "all"   ? Together::VoteAll
-                  : mode == "any" ? Together::VoteAny
-                  : mode == "uni" ? Together::VoteUniform
-                                  : Together::VoteBallot);
+  emitTogether(d, *kind);
 }
 
 void decodeRedux(Decoder &d) {
-  llvm::StringRef mode = d.takeAny({"add", "min", "max", "and", "or", "xor"});
   auto type = d.takeType();
-  bool isSigned = type == Type::S32, isLogic = mode == "and" || mode == "or" || mode == "xor";
-  if (!d.take("sync") || mode.empty() || (isLogic ? type != Type::B32 : type != Type::U32 && !isSigned))
+  bool isSigned = type == Type::S32;
+  auto logic =
+      d.takeOne<Together>({{"and", Together::ReduceAnd}, {"or", Together::ReduceOr}, {"xor", Together::ReduceXor}});
+  auto kind = logic ? logic
+                    : d.takeOne<Together>({{"add", Together::ReduceAdd},
+                                           {"min", isSigned ? Together::ReduceMinS : Together::ReduceMinU},
+                                           {"max", isSigned ? Together::ReduceMaxS : Together::ReduceMaxU}});
+  if (!d.take("sync") || !kind || (logic ? type != Type::B32 : type != Type::U32 && !isSigned))
     return d.fail("unknown instruction");
-  emitTogether(d, mode == "add"   ? Together::ReduceAdd
-                  : mode == "min" ? (isSigned ? Together::ReduceMinS : Together::ReduceMinU)
-                  : mode == "max" ? (isSigned ? Together::ReduceMaxS : Together::ReduceMaxU)
-                  : mode == "and" ? Together::ReduceAnd
-                  : mode == "or"  ? Together::ReduceOr
-                                  : Together::ReduceXor);
+  emitTogether(d, *kind);
 }
 
 /// bar.sync is barrier.sync.aligned. A second operand is the number of threads.
@@ -83,16 +82,16 @@ uint32_t copy(uint32_t lane) { return lane; }
 void decodeActivemask(Decoder &d) {
   if (d.takeType() != Type::B32 || !d.hasOperands(1))
     return d.fail("unknown instruction");
-  d.emit(pure<copy>, {d.out(size_t(0)), LaneMaskEq});
+  d.emit(pure<copy>.run, {d.out(size_t(0)), LaneMaskEq});
 }
 
 } // namespace
 
 void resid::ptx::addWarpRules(Rules &rules) {
-  rules["shfl"] = decodeShfl;
-  rules["vote"] = decodeVote;
-  rules["redux"] = decodeRedux;
-  rules["bar"] = decodeBarrier;
-  rules["barrier"] = decodeBarrier;
-  rules["activemask"] = decodeActivemask;
+  rules.any["shfl"] = decodeShfl;
+  rules.any["vote"] = decodeVote;
+  rules.any["redux"] = decodeRedux;
+  rules.any["bar"] = decodeBarrier;
+  rules.any["barrier"] = decodeBarrier;
+  rules.any["activemask"] = decodeActivemask;
 }

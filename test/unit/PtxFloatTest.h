@@ -28,10 +28,6 @@ inline std::vector<Operands> doubleCases() {
 }
 inline const std::vector<Operands> kDoubleCases = doubleCases();
 
-template <typename F> auto onFloats(F function) {
-  return [=](uint64_t a, uint64_t b, uint64_t c) { return bitsOf(function(asFloat(a), asFloat(b), asFloat(c))); };
-}
-
 inline llvm::APFloat narrowFloat(const llvm::fltSemantics &semantics, uint64_t bits) {
   return llvm::APFloat(semantics, llvm::APInt(64, bits).trunc(16));
 }

@@ -74,11 +74,8 @@ TEST(PtxMemory, WritableVariables) {
   auto module = Module::parse(kernelText("ld.global.b32 %r0, [n];\nadd.s32 %r0, %r0, 1;\nst.global.b32 [n], %r0;",
                                          ".global .align 4 .u32 n = 41;\n"));
   ASSERT_TRUE(bool(module)) << messageOf(module.takeError());
-  std::vector<uint8_t> parameters(24);
-  Launch launch;
-  launch.parameters = parameters;
   for (unsigned expected : {42, 43}) {
-    ASSERT_EQ(messageOf(run(*module->find("k"), launch, Memory()).takeError()), "");
+    ASSERT_EQ(messageOf(runKernel(*module, Memory(), std::vector<uint8_t>(24)).takeError()), "");
     EXPECT_EQ(*static_cast<uint32_t *>(module->variables()[0].address), expected);
   }
 }
@@ -100,6 +97,8 @@ TEST(PtxMemory, Bounds) {
   expectError("mov.b64 %d0, 0;\nld.global.b32 %r0, [%d0];", 1, 1, "global memory out of bounds");
   expectError("ld.const.b32 %r0, [%d0];", 1, 1, "constant memory out of bounds");
   expectError("ld.global.b32 %r0, [%d0+2];", 1, 1, "misaligned access of 4 bytes");
+  expectError("ld.global.nc.v2.b32 {%r0, %r1}, [%d0+4];", 1, 1, "misaligned access of 8 bytes");
+  expectError(kShared + "ld.shared.v4.b32 {%r0, %r1, %r2, %r3}, [s+4];", 1, 1, "misaligned access of 16 bytes");
   expectError(kShared + "st.shared.b32 [%r20+1024], %r0;", 1, 1,
               "shared memory out of bounds: 4 bytes at 1024 of 1024");
   expectError(kShared + "st.shared.b32 [%r20+-4], %r0;", 1, 1, "shared memory out of bounds: 4 bytes at -4 of 1024");
@@ -114,13 +113,11 @@ TEST(PtxMemory, RemovedArrays) {
   auto module = Module::parse(kernelText("ld.param.b64 %d0, [a];\nst.global.b32 [%d0], 1;"));
   ASSERT_TRUE(bool(module));
   std::vector<uint8_t> parameters = pack(a.data(), a.data(), a.data());
-  Launch launch;
-  launch.parameters = parameters;
   Memory memory;
   memory.add(a.data(), 16, "a");
-  EXPECT_EQ(messageOf(run(*module->find("k"), launch, memory).takeError()), "");
+  EXPECT_EQ(messageOf(runKernel(*module, memory, parameters).takeError()), "");
   memory.remove(a.data());
-  EXPECT_NE(messageOf(run(*module->find("k"), launch, memory).takeError()).find("out of bounds"), std::string::npos);
+  EXPECT_NE(messageOf(runKernel(*module, memory, parameters).takeError()).find("out of bounds"), std::string::npos);
 }
 
 TEST(PtxMemory, UnwrittenSharedMemory) {
@@ -155,6 +152,11 @@ TEST(PtxMemory, RacesInSharedMemory) {
               "race: reads byte");
   expectError(start + write + "bar.sync 0;\n" + write + "vote.sync.any.pred %p1, %p0, -1;\n" + read, 1, 64,
               "race: reads byte");
+  // Lanes of one warp write the same word, and a lane of each warp.
+  expectError(kShared + "st.shared.b32 [s], %r10;", 1, 2, "race: writes byte 0 of shared memory that thread ");
+  expectError(kShared + "and.b32 %r1, %r10, 31;\nsetp.eq.s32 %p0, %r1, 0;\n"
+                        "@%p0 st.shared.b32 [s], %r10;",
+              1, 64, "race: writes byte 0 of shared memory that thread ");
   // All lanes read, one of another warp writes.
   expectError(kShared + "mov.b32 %r23, s;\nsetp.eq.s32 %p0, %r10, 0;\n@%p0 st.shared.b32 [%r23], %r10;\nbar.sync 0;\n"
                         "ld.shared.b32 %r0, [%r23];\nsetp.eq.s32 %p1, %r10, 40;\n@%p1 st.shared.b32 [%r23], %r10;",
@@ -236,10 +238,8 @@ TEST(PtxMemory, LaunchesOnOneMemoryAreOrdered) {
   launch.blockX = 64;
   // Each launch reads what the one before wrote.
   for (unsigned turn = 0; turn < 6; ++turn) {
-    std::vector<uint8_t> parameters =
-        turn % 2 ? pack(b.data(), a.data(), a.data()) : pack(a.data(), b.data(), a.data());
-    launch.parameters = parameters;
-    EXPECT_EQ(messageOf(run(*module->find("k"), launch, memory).takeError()), "");
+    auto parameters = turn % 2 ? pack(b.data(), a.data(), a.data()) : pack(a.data(), b.data(), a.data());
+    EXPECT_EQ(messageOf(runKernel(*module, memory, parameters, launch).takeError()), "");
   }
   EXPECT_EQ(b[63], 6u);
 }
@@ -256,7 +256,6 @@ TEST(PtxMemory, NonCoherentLoads) {
 }
 
 TEST(PtxMemory, Sectors) {
-  Runner run;
   // 1024 bytes on a boundary of a sector.
   auto count = [&](const std::string &body) {
     alignas(32) static uint32_t memory[256];
@@ -264,32 +263,37 @@ TEST(PtxMemory, Sectors) {
     EXPECT_TRUE(bool(module));
     Memory known;
     known.add(memory, sizeof(memory), "memory");
-    std::vector<uint8_t> parameters = pack(&memory, &memory, &memory);
     Launch launch;
     launch.blockX = 32;
-    launch.parameters = parameters;
-    auto counts = resid::ptx::run(*module->find("k"), launch, known);
+    auto counts = runKernel(*module, known, pack(&memory, &memory, &memory), launch);
     EXPECT_TRUE(bool(counts));
-    return counts ? counts->loads : Traffic();
+    return counts ? *counts : Counts();
   };
-  Traffic dense = count(kPointers + "ld.global.b32 %r0, [%d0];");
+  Traffic dense = count(kPointers + "ld.global.b32 %r0, [%d0];").loads;
   EXPECT_EQ(dense.requests, 1u);
   EXPECT_EQ(dense.sectors, 4u);
   EXPECT_EQ(dense.bytes, 128u);
-  Traffic strided = count(kPointers + "mul.wide.u32 %d3, %r10, 28;\nadd.s64 %d3, %d3, %d0;\nld.global.b32 %r0, [%d3];");
+  Traffic stored = count(kPointers + "add.s64 %d3, %d0, %d10;\nst.global.v2.b32 [%d3], {%r0, %r1};").stores;
+  EXPECT_EQ(stored.requests, 1u);
+  EXPECT_EQ(stored.sectors, 8u);
+  EXPECT_EQ(stored.bytes, 256u);
+  Traffic strided =
+      count(kPointers + "mul.wide.u32 %d3, %r10, 28;\nadd.s64 %d3, %d3, %d0;\nld.global.b32 %r0, [%d3];").loads;
   EXPECT_EQ(strided.sectors, 32u);
   Traffic backward =
-      count(kPointers + "sub.s64 %d3, %d0, %d10;\nsub.s64 %d3, %d3, %d10;\nld.global.b32 %r0, [%d3+128];");
+      count(kPointers + "sub.s64 %d3, %d0, %d10;\nsub.s64 %d3, %d3, %d10;\nld.global.b32 %r0, [%d3+128];").loads;
   EXPECT_EQ(backward.sectors, 5u);
   // Neighbours alternate between two places of 64 bytes.
   Traffic woven = count(kPointers + "and.b32 %r1, %r10, 1;\nmul.wide.u32 %d3, %r1, 128;\nshr.u32 %r2, %r10, 1;\n"
                                     "mul.wide.u32 %d4, %r2, 4;\nadd.s64 %d3, %d3, %d4;\nld.param.b64 %d5, [a];\n"
-                                    "add.s64 %d3, %d3, %d5;\nld.global.b32 %r0, [%d3];");
+                                    "add.s64 %d3, %d3, %d5;\nld.global.b32 %r0, [%d3];")
+                      .loads;
   EXPECT_EQ(woven.sectors, 4u);
   // Half of the lanes take the load twice, in a loop; each turn is a request.
   Traffic loop =
       count(kPointers + "setp.lt.u32 %p0, %r10, 16;\nselp.b32 %r1, 2, 1, %p0;\nL:\nld.global.b32 %r0, [%d0];\n"
-                        "sub.s32 %r1, %r1, 1;\nsetp.gt.s32 %p1, %r1, 0;\n@%p1 bra L;");
+                        "sub.s32 %r1, %r1, 1;\nsetp.gt.s32 %p1, %r1, 0;\n@%p1 bra L;")
+          .loads;
   EXPECT_EQ(loop.requests, 2u);
   EXPECT_EQ(loop.sectors, 6u);
   EXPECT_EQ(loop.bytes, 192u);

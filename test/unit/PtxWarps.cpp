@@ -144,10 +144,10 @@ TEST(PtxWarps, MissingPartners) {
 }
 
 TEST(PtxWarps, JumpsBeyondTheirTable) {
-  const std::string jump =
-      "T: .branchtargets L, M;\nbrx.idx %r1, T;\nL:\nmov.b32 %ry, 5;\nbra N;\nM:\nmov.b32 %ry, 6;\nN:";
-  expectLanes("and.b32 %r1, %r10, 1;\n" + jump, [](uint32_t t) { return t & 1 ? 6 : 5; });
-  expectError("mov.b32 %r1, 2;\n" + jump, "index 2 of 2 branch targets");
+  const std::string jump = "$T_0: .branchtargets\n\t$L,\n\t$M,\n\t$O;\nbrx.idx \t%r1, $T_0;\n$M:\t// the second\n"
+                           "mov.b32 %ry, 6;\nbra.uni $N;\n$L:\nmov.b32 %ry, 5;\nbra.uni $N;\n$O:\nmov.b32 %ry, 7;\n$N:";
+  expectLanes("rem.u32 %r1, %r10, 3;\n" + jump, [](uint32_t t) { return 5 + t % 3; });
+  expectError("mov.b32 %r1, 3;\n" + jump, "index 3 of 3 branch targets");
 }
 
 TEST(PtxWarps, EndlessLoops) {

@@ -128,11 +128,6 @@ CUresult cuDevicePrimaryCtxRetain(Context **context, int device) {
   return 0;
 }
 
-CUresult cuDevicePrimaryCtxRelease_v2(int) {
-  ENTER("cuDevicePrimaryCtxRelease");
-  return 0;
-}
-
 CUresult cuCtxCreate_v2(Context **context, unsigned, int device) {
   ENTER("cuCtxCreate");
   state.contexts.push_back({device, state.nextId++});
@@ -204,12 +199,6 @@ CUresult cuStreamCreate(Stream **stream, unsigned) {
     return InvalidContext;
   state.streams.emplace_back().context = current.back();
   *stream = &state.streams.back();
-  return 0;
-}
-
-CUresult cuStreamDestroy_v2(Stream *stream) {
-  ENTER("cuStreamDestroy");
-  state.streams.remove_if([&](const Stream &known) { return &known == stream; });
   return 0;
 }
 

@@ -37,20 +37,18 @@ std::string Settings::edit(llvm::StringRef ptx) const {
 }
 
 Settings Settings::read(const char *text, const char *edit) {
+  static const std::map<llvm::StringRef, int Settings::*> numbers = {{"devices", &Settings::devices},
+                                                                     {"driver", &Settings::version},
+                                                                     {"chip", &Settings::chip},
+                                                                     {"local", &Settings::localBytes}};
   Settings settings;
   for (llvm::StringRef one : llvm::split(edit ? edit : "", "&&"))
     if (!one.empty())
       settings.edits.emplace_back(one.split("=>").first.str(), one.split("=>").second.str());
   for (llvm::StringRef word : llvm::split(text ? text : "", ',')) {
     auto [name, value] = word.split('=');
-    if (name == "devices")
-      settings.devices = toNumber(value);
-    else if (name == "driver")
-      settings.version = toNumber(value);
-    else if (name == "chip")
-      settings.chip = toNumber(value);
-    else if (name == "local")
-      settings.localBytes = toNumber(value);
+    if (auto number = numbers.find(name); number != numbers.end())
+      settings.*number->second = toNumber(value);
     else if (name == "noids")
       settings.hasIds = false;
     else if (name == "backward")

@@ -80,7 +80,6 @@ struct State {
   std::map<uint64_t, uint64_t> allocations; ///< bytes, by address
   ptx::Memory memory;
   unsigned long long nextId = 1;
-  /// Modules that were loaded and not unloaded; memory that was taken and not given back.
   static State &get();
 
   Context *getPrimary(int device);
