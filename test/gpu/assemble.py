@@ -4,10 +4,8 @@
 # Assembles kernels for GPUs with NVIDIA's ptxas, and holds registers and spills against bounds. Counts instructions of
 # the chip where nvdisasm is found. `make check-ptxas` runs it; docs/measurements/gpu-sass.md has its results.
 
-import argparse
 import concurrent.futures
 import dataclasses
-import os
 import pathlib
 import re
 import subprocess
@@ -21,8 +19,7 @@ import yardstick
 ROOT = tools.ROOT
 WRITE_PROGRAM = ROOT / "test/run/Inputs/write_fixed_rows.py"
 PAGE = ROOT / "docs/measurements/gpu-sass.md"
-MARKS = "<!-- results -->", "<!-- end of results -->"
-CHIPS = ["sm_80", "sm_90", "sm_100"]
+CHIPS = tools.CHIPS
 WIDTHS = [256, 512, 768, 1024, 2048, 4096, 8192, 16384, 32768]
 # The most registers of a thread with rows in registers. A processor of a chip has enough for 512 such threads, which have up to 128 KB of
 # rows together.
@@ -102,10 +99,8 @@ def describe(outcomes, yardsticks):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Assemble kernels for GPUs, and hold registers and spills against bounds.")
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="the build folder")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many kernels are assembled at a time")
-    parser.add_argument("--widths", type=lambda text: [int(width) for width in text.split(",")], default=WIDTHS, help="other widths, with commas between them")
+    parser = tools.make_parser("Assemble kernels for GPUs, and hold registers and spills against bounds.", "kernels are assembled")
+    parser.add_argument("--widths", type=tools.split(int), default=WIDTHS, help="other widths, with commas between them")
     parser.add_argument("--no-counts", action="store_true", help="no instructions, and no hand-written kernels")
     parser.add_argument("--update-docs", action="store_true", help="put the results into docs/measurements/gpu-sass.md")
     flags = parser.parse_args()
@@ -139,8 +134,7 @@ def main():
     table = describe(outcomes, yardsticks)
     print(f"\n{table}\n\n{summary}" if not flags.no_counts else summary)
     if flags.update_docs and not failed:
-        before, rest = PAGE.read_text().split(MARKS[0])
-        PAGE.write_text(f"{before}{MARKS[0]}\n{summary}\n\n{table}\n{MARKS[1]}{rest.split(MARKS[1])[1]}")
+        tools.update_page(PAGE, f"{summary}\n\n{table}")
     return 1 if failed else 0
 
 

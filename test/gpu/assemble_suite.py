@@ -4,9 +4,7 @@
 # Assembles the PTX of all programs that the tests compile for GPUs (collection.py) with NVIDIA's ptxas. Kernels must
 # spill no registers, and have no stack. `make check-ptxas` runs it.
 
-import argparse
 import concurrent.futures
-import os
 import pathlib
 import re
 import sys
@@ -14,8 +12,6 @@ import tempfile
 
 import collection
 import ptxas as tools
-
-CHIPS = ["sm_80", "sm_90", "sm_100"]
 
 
 def take(program, chip, residc, assembler, folder, number):
@@ -33,10 +29,10 @@ def take(program, chip, residc, assembler, folder, number):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Assemble the PTX of all programs that the tests compile for GPUs.")
-    parser.add_argument("--build", type=pathlib.Path, default=tools.ROOT / "build", help="the build folder")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many programs are assembled at a time")
+    parser = tools.make_parser("Assemble the PTX of all programs that the tests compile for GPUs.", "programs are assembled")
     parser.add_argument("--few", action="store_true", help="fewer programs, and one chip of each, by turns")
+    parser.add_argument("--kinds", type=tools.split(str), help="programs of these kinds of tests instead (tests.py), with commas between them")
+    parser.add_argument("--chips", type=tools.split(str), default=tools.CHIPS, help="chips, with commas between them")
     parser.add_argument("--only", default="", help="programs whose names match this pattern")
     flags = parser.parse_args()
     assembler = tools.find_tool("ptxas")
@@ -45,9 +41,10 @@ def main():
         return 0
     with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool:
         folder = pathlib.Path(name)
-        programs = [program for program in collection.write_all(folder, flags.few) if re.search(flags.only, program[0])]
-        jobs = [(program, chip) for i, program in enumerate(programs) for chip in (CHIPS[i % 3 : i % 3 + 1] if flags.few else CHIPS)]
-        residc = flags.build.resolve() / "bin/residc"
+        residc = flags.build / "bin/residc"
+        found = collection.write_kinds(flags.kinds, folder, residc) if flags.kinds else collection.write_all(folder, flags.few)
+        programs = [program for program in found if re.search(flags.only, program[0])]
+        jobs = [(program, chip) for i, program in enumerate(programs) for chip in ([flags.chips[i % len(flags.chips)]] if flags.few else flags.chips)]
         outcomes = list(pool.map(lambda job: take(*job[1], residc, assembler, folder, job[0]), enumerate(jobs)))
     mistakes = [mistake for found, _ in outcomes for mistake in found]
     for mistake in mistakes:

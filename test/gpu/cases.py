@@ -1,9 +1,10 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # What `make check-gpu` runs: norms, types, widths, rows, schedules and orders of threads, each as a program and the
-# arguments of resid-run. Runs nothing.
+# arguments of resid-run. Runs nothing. Cases of single tests are in tests.py.
 
 import dataclasses
+import pathlib
 import subprocess
 import sys
 
@@ -26,32 +27,33 @@ SCHEDULES = ["gpu-lanes=2", "gpu-lanes=4", "gpu-lanes=8", "gpu-weights=registers
 @dataclasses.dataclass(frozen=True)
 class Case:
     kind: str
-    name: str  # of the program's file, without .mlir
+    name: str  # of the program's file, without .mlir; of one of the repository's, its path
     rows: int
     arguments: tuple
     results: int
-    width: int
+    width: int = 0
     order: str = ""  # in which threads run
     flags: tuple = ()
     entry: str = ""
     # Of the forward: what its counts are divided by.
     norm: str = ""
     types: str = ""
+    kernel: str = ""  # what its first kernel is called after the function
+    before: tuple = ()  # words of resid-run for what comes first, such as the function that gives this one its arrays
 
     def describe(self):
-        return " ".join([self.kind, self.name, self.entry, f"{self.rows} rows", self.order, *self.flags]).replace("  ", " ")
+        return " ".join([self.kind, pathlib.Path(self.name).name, self.entry, f"{self.rows} rows", self.order, *self.flags]).replace("  ", " ")
 
 
 def choose_rows(width):
     return max(1, min(MOST_ROWS, ELEMENTS // width))
 
 
-def make_forward(kind, norm, types, width, order="", rows=None, flags=()):
+def make_forward(kind, norm, types, width, order="", rows=None, flags=(), kernel=""):
     stream, branch, parameter = types.split("-")
     rows = rows or choose_rows(width)
-    tensors = [f"{stream}[{rows}x{width}]", f"{branch}[{rows}x{width}]"] + 2 * [f"{parameter}[{width}]"]
-    arguments = [f"{tensor}=random:{i + 1}" for i, tensor in enumerate(tensors)] + ["7", "11"]
-    return Case(kind, f"{norm}-{types}-{width}", rows, tuple(arguments), 2, width, order, flags, norm=norm, types=types)
+    arguments = programs.name_arrays(f"{stream}[{rows}x{width}] {branch}[{rows}x{width}] {parameter}[{width}] {parameter}[{width}] 7 11")
+    return Case(kind, f"{norm}-{types}-{width}", rows, arguments, 2, width, order, flags, norm=norm, types=types, kernel=kernel)
 
 
 def make_backward(kind, norm, element, width, has_sum, rows=None, flags=(), order=""):
@@ -68,20 +70,19 @@ def make_statistics(norm, types, width):
     return Case("statistics", f"statistics-{norm}-{types}-{width}", rows, tuple(arguments), 2 + len(programs.STATISTICS[norm]), width)
 
 
-def make_open(entry, width):
-    rows = choose_rows(width)
+def make_open(entry, width, kind="open", rows=None, **more):
+    rows = rows or choose_rows(width)
     element = "bf16" if entry == "dropout_rms" else "f32"
-    arrays = [f"{element}[{rows}x{width}]=random:{seed}" for seed in (1, 2)]
-    vectors = [f"f32[{width}]=random:{seed}" for seed in (3, 4)]
-    arguments = {"layer": [*arrays, *vectors], "dropout_rms": [*arrays, vectors[0], "7", "11"],
-                 "backward": [*arrays, f"f32[{rows}]=0.1", f"f32[{rows}]=0.001", f"f32[{rows}]=0.5", vectors[0]]}[entry]
-    return Case("open", "open-widths", rows, tuple(arguments), 3 if entry == "backward" else 2, width, entry=entry)
+    x, g, row = f"{element}[{rows}x{width}]", f"f32[{width}]", f"f32[{rows}]"
+    words = {"layer": f"{g} {g}", "dropout_rms": f"{g} 7 11", "backward": f"{row}=0.1 {row}=0.001 {row}=0.5 {g}"}[entry]
+    arguments = programs.name_arrays(f"{x} {x} {words}")
+    return Case(kind, str(INPUTS / "open-widths"), rows, arguments, 3 if entry == "backward" else 2, width, entry=entry, **more)
 
 
-def make_special(norm, element, width, is_open):
+def make_special(norm, element, width, is_open, kind="special", order=""):
     """Rows with large means, constants, overflow, subnormals, NaN and infinity."""
     name = f"{norm}-{element}" if is_open else f"{norm}-{element}-{width}"
-    return Case("special", name, 14, (f"FOLDER/rows-{width}.npy", f"FOLDER/parameters-{width}.npy"), 1, width)
+    return Case(kind, name, 14, (f"FOLDER/rows-{width}.npy", f"FOLDER/parameters-{width}.npy"), 1, width, order)
 
 
 def choose_cases(widths=None, kinds=None):
@@ -116,9 +117,9 @@ def write_programs(cases, folder):
     fixed = sorted({case.name for case in cases if case.norm})
     if fixed:
         subprocess.run([sys.executable, INPUTS / "write_fixed_rows.py", folder, *fixed], check=True)
-    special = sorted({case.width for case in cases if case.kind == "special"})
+    special = {case.width for case in cases if case.arguments[0].startswith("FOLDER/rows-")}
     if special:
-        subprocess.run([sys.executable, INPUTS / "adversarial_rows.py", folder, *map(str, special)], check=True)
+        subprocess.run([sys.executable, INPUTS / "adversarial_rows.py", folder, *map(str, sorted(special - {"none"}))], check=True)
     for name in {case.name for case in cases}:
         kind, *words = name.split("-")
         if kind == "backward":
@@ -126,8 +127,10 @@ def write_programs(cases, folder):
             text = programs.write_backward(norm, element, element, width, total == "sum")
         elif kind == "statistics":
             text = programs.write_forward(*words)
-        elif name == "open-widths":
-            text = (INPUTS / "open-widths.mlir").read_text()
+        elif kind == "strided":
+            text = programs.STRIDED.replace("WIDTH", words[0])
+        elif name == "alone":
+            text = programs.ALONE
         else:
             continue
         (folder / f"{name}.mlir").write_text(text)

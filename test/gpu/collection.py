@@ -2,25 +2,28 @@
 #
 # The programs that the tests compile for GPUs, in one place: what ptxas has to take. Compiles nothing.
 
+import pathlib
 import subprocess
 import sys
 
 import cases
 import ptxas
+import streams
+import tests
 
 BENCHMARKS = ptxas.ROOT / "benchmarks/kernels"
 EMBEDDED = [ptxas.ROOT / "test/embed/Inputs/cuda_calls.mlir"]
 
 
+def name_programs(kind, chosen):
+    """(name, file) of the programs of cases, each once."""
+    return [(f"{kind} {pathlib.Path(name).name}", f"{name}.mlir") for name in dict.fromkeys(case.name for case in chosen)]
+
+
 def write_norm_grads(folder):
     """The backwards of the tests, those for rows in registers and the others."""
-    written = []
-    for kind, words in (("looped", []), ("registers", ["registers"])):
-        place = folder / f"grads-{kind}"
-        place.mkdir()
-        subprocess.run([sys.executable, cases.INPUTS / "write_norm_grads.py", place, *words], check=True, capture_output=True)
-        written += [(f"grads {kind} {file.stem}", file) for file in sorted(place.glob("*.mlir"))]
-    return written
+    return [program for kind, words in (("looped", []), ("registers", ["registers"]))
+            for program in name_programs(f"grads {kind}", tests.make_pairs("grads", "write_norm_grads", folder, *words))]
 
 
 def write_special(folder):
@@ -45,8 +48,13 @@ def write_grid(folder, few):
 def write_streams(folder):
     """Ops on several streams, products, and what is no row program."""
     place = folder / "streams"
-    subprocess.run([sys.executable, cases.INPUTS / "cuda_streams.py", place, "write"], check=True)
-    return [(f"streams {file.stem}", file) for file in sorted(place.glob("*.mlir"))]
+    place.mkdir()
+    return name_programs("streams", streams.choose_ops(place))
+
+
+def write_kinds(kinds, folder, residc):
+    """Of cases of single tests."""
+    return [program for kind in kinds for program in name_programs(kind, tests.choose_cases([kind], folder, residc))]
 
 
 def write_all(folder, few=False):

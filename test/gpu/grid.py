@@ -5,7 +5,6 @@
 # their PTX. Compares all bits with the CPU, and counts instructions and bytes. `make check-gpu` runs it;
 # docs/measurements/gpu-ptx.md has its results.
 
-import argparse
 import concurrent.futures
 import dataclasses
 import os
@@ -15,12 +14,12 @@ import sys
 import tempfile
 import time
 
+import beside_cpu
 import cases as grid
-from beside_cpu import count_equal
+import ptxas
+import tests
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs/measurements/gpu-ptx.md"
-MARKS = "<!-- results -->", "<!-- end of results -->"
+PAGE = ptxas.ROOT / "docs/measurements/gpu-ptx.md"
 # Of these, the table has a line for each norm.
 COUNTED_WIDTHS = [256, 768, 1024, 2048, 4096, 8192, 16384, 32768]
 BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}
@@ -59,16 +58,21 @@ def run(case, number, build, folder):
     environment = dict(os.environ, RESID_CUDA_DRIVER=str(driver), RESID_FAKE_CUDA=settings)
     arguments = [argument.replace("FOLDER", str(folder)) for argument in case.arguments]
     entry = [f"--entry={case.entry}"] if case.entry else []
+    program, resid_run = folder / f"{case.name}.mlir", build / "bin/resid-run"
     try:
-        results = count_equal(folder / f"{case.name}.mlir", arguments, *entry, *case.flags, resid_run=build / "bin/resid-run", environment=environment)
+        if case.before:
+            beside_cpu.run([resid_run, program, *case.before], dict(environment, RESID_FAKE_CUDA=case.order))
+        results = beside_cpu.count_equal(program, arguments, *entry, *case.flags, resid_run=resid_run, environment=environment)
     except RuntimeError as error:
         outcome.mistake = str(error)
         return outcome
     if results != case.results:
         outcome.mistake = f"expected {case.results} results with the bits of the CPU, but got {results}"
         return outcome
-    lines = counts.read_text().splitlines()
-    if lines:
+    lines = counts.read_text().splitlines() if counts.exists() else []
+    if case.kernel and not any(f"__{case.kernel}" in line for line in lines[:1]):
+        outcome.mistake = f"expected a kernel {case.kernel}, but got {lines[:1]}"
+    elif lines:
         count(outcome, lines[0])
     return outcome
 
@@ -95,18 +99,17 @@ def summarize(outcomes):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Run kernels for GPUs on an interpreter and compare their bits with the CPU's.")
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="the build folder")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many cases run at a time")
-    parser.add_argument("--widths", type=lambda text: [int(width) for width in text.split(",")], help="other widths, with commas between them")
+    parser = ptxas.make_parser("Run kernels for GPUs on an interpreter and compare their bits with the CPU's.", "cases run")
+    parser.add_argument("--widths", type=ptxas.split(int), help="other widths, with commas between them")
     parser.add_argument("--rows", type=int, default=grid.MOST_ROWS, help="how many rows a case has at most, where its kind leaves that open")
-    parser.add_argument("--kinds", type=lambda text: text.split(","), help="only these kinds of cases, with commas between them")
+    parser.add_argument("--kinds", type=ptxas.split(str), help="only these kinds of cases, or those of tests, with commas between them")
     parser.add_argument("--update-docs", action="store_true", help="put the results into docs/measurements/gpu-ptx.md")
     flags = parser.parse_args()
     grid.MOST_ROWS = flags.rows
-    cases, outcomes, start = grid.choose_cases(flags.widths, flags.kinds), [], time.monotonic()
+    outcomes, start = [], time.monotonic()
     with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool:
         folder = pathlib.Path(name)
+        cases = grid.choose_cases(flags.widths, flags.kinds) + tests.choose_cases(flags.kinds or [], folder, flags.build / "bin/residc")
         grid.write_programs(cases, folder)
         for outcome in pool.map(lambda numbered: run(numbered[1], numbered[0], flags.build, folder), enumerate(cases)):
             outcomes.append(outcome)
@@ -121,9 +124,7 @@ def main():
     table, kinds = describe(outcomes), summarize(outcomes)
     print(f"\n{table}\n\n{kinds}\n\n{summary}" if not flags.widths else f"\n{kinds}\n\n{summary}")
     if flags.update_docs and not failed:
-        page = PAGE.read_text()
-        before, rest = page.split(MARKS[0])
-        PAGE.write_text(f"{before}{MARKS[0]}\n{summary}\n\n{kinds}\n\n{table}\n{MARKS[1]}{rest.split(MARKS[1])[1]}")
+        ptxas.update_page(PAGE, f"{summary}\n\n{kinds}\n\n{table}")
     return 1 if failed else 0
 
 

@@ -3,6 +3,8 @@
 # Programs that tests of kernels for GPUs write for themselves: backwards of norms, and forwards that give their
 # statistics and draw masks from an origin.
 
+import re
+
 STATISTICS = {"layer": ["mean", "correction", "rstd"], "rms": ["rstd"]}
 
 BACKWARD = """func.func @block({arguments}) -> ({types}) {{
@@ -18,6 +20,18 @@ FORWARD = """func.func @block(%x: {X}, %f: {F}, %g: {G}, %seed: i64, %step: i64,
   %y, {statistics} = resid.{norm}_norm %s gamma(%g) {{epsilon = 1.0e-5}} : {X}, {G} -> {results_of_norm}
   return %y, %s, {statistics} : {results}
 }}
+"""
+
+
+ALONE = """func.func @f(%x: tensor<?x128xf32>) -> (tensor<?x128xf32>, tensor<?xf32>) {
+  %y, %rstd = resid.rms_norm %x {epsilon = 1.0e-6} : tensor<?x128xf32> -> tensor<?x128xf32>, tensor<?xf32>
+  return %y, %rstd : tensor<?x128xf32>, tensor<?xf32>
+}
+"""
+STRIDED = """func.func @f(%x: tensor<?xWIDTHxf32> {resid.strided}, %g: tensor<WIDTHxf32>) -> (tensor<?xWIDTHxf32> {resid.strided}) {
+  %y = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-6} : tensor<?xWIDTHxf32>, tensor<WIDTHxf32>
+  return %y : tensor<?xWIDTHxf32>
+}
 """
 
 
@@ -51,5 +65,16 @@ def get_backward_arguments(norm, element, parameter, rows, width, has_sum):
 
 
 def get_forward_arguments(stream, branch, parameter, rows, width):
-    arrays = [f"{stream}[{rows}x{width}]=random:1", f"{branch}[{rows}x{width}]=random:2", f"{parameter}[{width}]=random:3"]
-    return [*arrays, "7", "11", "12345", "2"]
+    return name_arrays(f"{stream}[{rows}x{width}] {branch}[{rows}x{width}] {parameter}[{width}] 7 11 12345 2")
+
+
+def name_arrays(words):
+    """Arguments of resid-run: an array without values has random numbers, by its place."""
+    return tuple(f"{word}=random:{i}" if word.endswith("]") else word for i, word in enumerate(words.split(), 1))
+
+
+def read_arguments(text, rows):
+    """Arguments of resid-run for the first function of a program, whose open sizes are numbers of rows."""
+    head = next(line for line in text.splitlines() if "func.func" in line).split("->")[0]
+    kinds = [re.sub(r"(.*)x(\w+)", r"\2[\1]", kind.replace("?", str(rows))) for kind in re.findall(r": (?:tensor<)?([^>, )]+)", head)]
+    return [str(i) if kind == "i64" else f"{kind}=random:{i}" for i, kind in enumerate(kinds, 1)]

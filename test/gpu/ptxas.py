@@ -2,6 +2,7 @@
 #
 # Assembles PTX with NVIDIA's ptxas, and reads what came out: registers, spills, and instructions of the chip.
 
+import argparse
 import dataclasses
 import os
 import pathlib
@@ -12,6 +13,27 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # PyTorch's peers for the benchmarks bring the tools too.
 FOLDERS = [pathlib.Path("/usr/local/cuda/bin"), *ROOT.glob("build/peers/lib/python3*/site-packages/triton/backends/nvidia/bin")]
+
+CHIPS = ["sm_80", "sm_90", "sm_100"]
+MARKS = "<!-- results -->", "<!-- end of results -->"
+
+
+def make_parser(description, what):
+    """Of a script that does something with many programs."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--build", type=lambda text: pathlib.Path(text).resolve(), default=ROOT / "build", help="the build folder")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help=f"how many {what} at a time")
+    return parser
+
+
+def split(of):
+    """The type of a flag with several values."""
+    return lambda text: [of(word) for word in text.split(",")]
+
+
+def update_page(page, text):
+    before, rest = page.read_text().split(MARKS[0])
+    page.write_text(f"{before}{MARKS[0]}\n{text}\n{MARKS[1]}{rest.split(MARKS[1])[1]}")
 
 
 def find_tool(name):

@@ -17,7 +17,12 @@ from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 import resid.torch as rt  # noqa: E402
 from resid.torch import engine, programs  # noqa: E402
 
-BUILD = pathlib.Path(os.environ.get("RESID_BUILD", pathlib.Path(__file__).parents[2] / "build"))
+ROOT = pathlib.Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "test/gpu"))
+import beside_cpu  # noqa: E402
+import programs as gpu_programs  # noqa: E402
+
+BUILD = pathlib.Path(os.environ.get("RESID_BUILD", ROOT / "build"))
 DRIVER, RUN = BUILD / "test/lib/libresid-fake-cuda.so", BUILD / "bin/resid-run"
 needs_driver = pytest.mark.skipif(not (DRIVER.exists() and RUN.exists()),
                                   reason=f"needs {DRIVER} and {RUN}: build resid-fake-cuda and resid-run")
@@ -34,32 +39,15 @@ CASES = {
     "norm": programs.Chain("rms", 96, "f16", weight="f32"), "dropout": programs.Dropout(96, "bf16", 0.5)}
 
 
-def argument_types(text):
-    """The types of the program's only function, in order."""
-    head = next(line for line in text.splitlines() if line.startswith("func.func"))
-    arguments = head[head.index("(") + 1 : head.index(") -> ")]
-    return [argument.partition(": ")[2] for argument in arguments.split(", ")]
-
-
 @needs_driver
 @pytest.mark.parametrize("case", CASES)
 def test_bits_on_the_interpreter(case, tmp_path):
     text = CASES[case].text()
     path = tmp_path / "program.mlir"
     path.write_text(text)
-    values = []
-    for seed, type_ in enumerate(argument_types(text)):
-        if type_ == "i64":
-            values.append(f"--arg={seed}")
-            continue
-        *sizes, element = type_.removeprefix("tensor<").removesuffix(">").replace("?", str(ROWS)).split("x")
-        values.append(f"--arg={element}[{'x'.join(sizes)}]=random:{seed}")
-    command = [RUN, path, "--backend=cuda", "--check", *values]
-    done = subprocess.run(command, env={**os.environ, "RESID_CUDA_DRIVER": str(DRIVER)}, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr + done.stdout
     head = next(line for line in text.splitlines() if line.startswith("func.func"))
-    results = head.partition(") -> (")[2].count("tensor<")
-    assert done.stdout.count("the bits of the CPU") == results, done.stdout
+    found = beside_cpu.count_equal(path, gpu_programs.read_arguments(text, ROWS), resid_run=RUN, environment={**os.environ, "RESID_CUDA_DRIVER": str(DRIVER)})
+    assert found == head.partition(") -> (")[2].count("tensor<")
 
 
 def test_chip_and_stream(monkeypatch):

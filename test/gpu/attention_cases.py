@@ -1,25 +1,28 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# cuda_attention.py FOLDER [all]: attention and its gradients on the GPU's interpreter and on the CPU (resid-run
-# --backend=cuda --check). A result with other bits ends the run. With `all`, every program of embed/Inputs/attention.py
-# runs, with several sizes.
+# Cases of attention and its gradients: of every type, masks, windows, caches, caps, sinks, dropout, heads of one column and of
+# 576, values of another size than keys, values of Inf and NaN.
 
-import os
+import dataclasses
 import re
 import subprocess
 import sys
 
-FOLDER, ALL = sys.argv[1], sys.argv[2:] == ["all"]
-INPUTS = os.path.dirname(os.path.abspath(__file__))
-sys.argv = ["attention.py", FOLDER]
-sys.path[:0] = [os.path.join(INPUTS, folder) for folder in ("../../embed/Inputs", "../../gpu")]
-import attention  # of this repository; writes its programs into the folder
-from beside_cpu import compare
+import cases
+import programs
+from streams import Writer
 
 # Of the programs: between them, all types, clauses and layouts, and heads of one column and of the most there are, values of another size.
 SOME = ["one_f32", "wide_f32", "mixed_f64", "added_bf16", "dropped_cache", "window_f64", "steep_f16", "sink_bf16", "short_f32", "few_bf16"]
 # Queries, keys, and how many keys a cache has before.
-SIZES = [(13, 300, 290), (33, 70, 37), (1, 513, 512), (3, 5, 2), (0, 4, 3)] if ALL else [(9, 270, 255)]
+SIZES = [(9, 270, 255)]
+MANY_SIZES = [(13, 300, 290), (33, 70, 37), (1, 513, 512), (3, 5, 2), (0, 4, 3)]
+TWICE = """func.func @f(%x: tensor<1x2x9x20xf32>, %k: tensor<1x2x40x20xf32>) -> tensor<1x2x9x20xf32> {
+  %y = resid.attention %x, %k, %k : tensor<1x2x9x20xf32>, tensor<1x2x40x20xf32>, tensor<1x2x40x20xf32>
+  %z = resid.attention %y, %k, %k : tensor<1x2x9x20xf32>, tensor<1x2x40x20xf32>, tensor<1x2x40x20xf32>
+  return %z : tensor<1x2x9x20xf32>
+}
+"""
 SPECIAL = """func.func @f(%q: tensor<1x2x7x20xf32>, %k: tensor<1x2x300x20xf32>, %x: tensor<1x2x300x20xf32>, %draw: tensor<7x300xf32>)
     -> (tensor<1x2x7x20xf32>, tensor<1x2x7x20xf32>, tensor<1x2x7x20xf32>) {
   // Values of Inf and NaN, most of them of keys that are absent; a query without a key; a score of NaN.
@@ -41,14 +44,7 @@ SPECIAL = """func.func @f(%q: tensor<1x2x7x20xf32>, %k: tensor<1x2x300x20xf32>, 
 """
 
 
-def write(name, text):
-    path = os.path.join(FOLDER, name + ".mlir")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-    return path
-
-
-def forward(program, queries, keys, past):
+def forward(to, attention, program, queries, keys, past):
     name, element, size, mask, letters, _, cache, after, p, more = program
     if cache and keys < queries:
         return
@@ -66,31 +62,47 @@ def forward(program, queries, keys, past):
         arguments.append(array(more["sink"], [attention.HEADS], 5))
     arguments += [str(max(0, min(past, keys - queries)))] if cache else []
     arguments += ["7", "9", "3", "5"] if p is not None else []
-    compare(f"{name} {queries} {keys}", write(name, text), arguments)
+    to.add(f"{name} {queries} {keys}", text, arguments, 3)
 
 
-def gradients(name, function, clause, element, queries, keys, last):
+def gradients(to, results, name, function, clause, element, queries, keys, last):
     """Of a function of run/Inputs/grad-attention.mlir, with grouped heads and dropout."""
-    with open(os.path.join(INPUTS, "grad-attention.mlir"), encoding="utf-8") as file:
-        source = write("source", file.read().replace("xT>", f"x{element}>").replace("causal,", clause))
-    both = os.path.join(FOLDER, "both.mlir")
+    source = to.folder / "source.mlir"
+    source.write_text((cases.INPUTS / "grad-attention.mlir").read_text().replace("xT>", f"x{element}>").replace("causal,", clause))
     wrt = "0,1,2,3" if function == "sink" else "0,1,2"
-    subprocess.run(["residc", source, f"--grad={function}", f"--wrt={wrt}", "--grad-mode=value-and-grad", "--emit=mlir", "-o", both], check=True)
+    command = [to.residc, source, f"--grad={function}", f"--wrt={wrt}", "--grad-mode=value-and-grad", "--emit=mlir", "-o", "-"]
+    both = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     q, k = f"{element}[2x4x{queries}x24]", f"{element}[2x2x{keys}x24]"
-    compare(name, both, [f"{q}=random:1", f"{k}=random:2", f"{k}=random:3", f"{last}=random:4", "7", "9", f"{q}=random:5"],
-          f"--entry={function}_value_and_grad")
+    to.add(name, both, programs.name_arrays(f"{q} {k} {k} {last} 7 9 {q}"), results, f"--entry={function}_value_and_grad")
 
 
-def main():
+def import_attention(folder):
+    """Of this repository; it takes its folder from the command line."""
+    given, sys.argv = sys.argv, ["attention.py", str(folder)]
+    sys.path.insert(0, str(cases.INPUTS / "../../embed/Inputs"))
+    try:
+        import attention
+    finally:
+        sys.argv = given
+    return attention
+
+
+def choose(folder, residc, names=SOME, sizes=SIZES):
+    to, attention = Writer(folder, residc, "attention"), import_attention(folder)
     for program in attention.programs:
-        if ALL or program[0] in SOME:
-            for sizes in SIZES:
-                forward(program, *sizes)
-    compare("special values", write("special", SPECIAL), [f"f32[{shape}]=random:{i}" for i, shape in enumerate(["1x2x7x20", "1x2x300x20", "1x2x300x20", "7x300"])])
-    gradients("gradients", "f", "causal,", "f32", 21, 270, "f32[270]")
-    gradients("gradients of f64 in a window", "f", "window = 40,", "f64", 35, 67, "f32[67]")
-    gradients("gradients of bf16, sink and cap", "sink", "causal,", "bf16", 9, 40, "bf16[4]")
+        if names is None or program[0] in names:
+            for some in sizes:
+                forward(to, attention, program, *some)
+    to.add("special values", SPECIAL, programs.name_arrays("f32[1x2x7x20] f32[1x2x300x20] f32[1x2x300x20] f32[7x300]"), 3)
+    gradients(to, 4, "gradients", "f", "causal,", "f32", 21, 270, "f32[270]")
+    gradients(to, 4, "gradients of f64 in a window", "f", "window = 40,", "f64", 35, 67, "f32[67]")
+    gradients(to, 5, "gradients of bf16, sink and cap", "sink", "causal,", "bf16", 9, 40, "bf16[4]")
+    # The threads of a warp hand weights to each other in shared memory. Here the result of the second attention takes the
+    # place of its queries.
+    to.add("twice", TWICE, programs.name_arrays("f32[1x2x9x20] f32[1x2x40x20]"), 1)
+    last = to.cases.pop()
+    return to.cases + [dataclasses.replace(last, order=order) for order in ("backward", "random=1")]
 
 
-if __name__ == "__main__":
-    main()
+def choose_all(folder, residc):
+    return choose(folder, residc, None, MANY_SIZES)

@@ -1,0 +1,216 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Cases of ops on several streams, whole stacks and their gradients, and products of many shapes: some with edges in tiles of
+# each size.
+
+import dataclasses
+import pathlib
+import subprocess
+
+import cases
+import programs
+
+
+class Writer:
+    """Writes programs to a folder, and remembers their cases."""
+
+    def __init__(self, folder, residc, kind="streams"):
+        self.folder, self.residc, self.kind, self.cases = pathlib.Path(folder), residc, kind, []
+
+    def add(self, name, text, arguments, results, *flags):
+        path = self.folder / name.replace(" ", "_")
+        path.with_suffix(".mlir").write_text(text, encoding="utf-8")
+        self.cases.append(cases.Case(self.kind, str(path), 0, tuple(arguments), results, flags=flags))
+
+
+def tensor(shape, element):
+    return f"tensor<{'x'.join(str(size) for size in [*shape, element])}>"
+
+
+def function(to, name, op, results, arrays, shown=None, shows_results=False):
+    """One op on arguments %a0, %a1, …; `arrays` are shapes and elements of these, and whether the first size is open. `shown` are the arguments whose types the op names."""
+    kinds = [tensor(["?" if is_open else shape[0], *shape[1:]], element) for shape, element, is_open in arrays]
+    values, types = ", ".join(f"%r{i}" for i in range(len(results))), ", ".join(results)
+    text = f"func.func @f({', '.join(f'%a{i}: {kind}' for i, kind in enumerate(kinds))}) -> ({types}) {{\n"
+    text += f"  {values} = {op} : {', '.join(kinds[i] for i in shown or range(len(kinds)))}{f' -> {types}' if shows_results else ''}\n  return {values} : {types}\n}}\n"
+    given = programs.name_arrays(" ".join(f"{element}[{'x'.join(str(size) for size in shape)}]" for shape, element, _ in arrays))
+    to.add(name, text, given, len(results))
+
+
+def project(to, n, width, m, rows, element, weight):
+    result = "f64" if "f64" in (element, weight) else "f32"
+    function(to, f"project {n}x{width} to {m} {element} {weight} {rows} rows", "resid.project %a0, %a1 {epsilon = 1.0e-6}",
+             [f"tensor<?x{m}x{result}>", f"tensor<?x{result}>"], [((rows, n, width), element, True), ((m, n * width), weight, False)], shows_results=True)
+
+
+def sinkhorn(to, n, iterations, rows, element):
+    kind, array = f"tensor<?x{n}x{n}x{element}>", ((rows, n, n), element, True)
+    attributes = f"{{iterations = {iterations}, epsilon = 1.0e-6}}"
+    function(to, f"sinkhorn {n} {iterations} {element}", f"resid.sinkhorn %a0 {attributes}", [kind], [array])
+    function(to, f"sinkhorn_grad {n} {iterations} {element}", f"resid.sinkhorn_grad %a0, %a1 {attributes}", [kind], [array, array], shown=[0])
+
+
+def dots(to, n, m, width, rows, element):
+    function(to, f"stream_dots {n} {m} {width} {element}", "resid.stream_dots %a0, %a1", [f"tensor<?x{n}x{m}xf32>"],
+             [((rows, n, width), element, True), ((rows, m, width), element, True)])
+
+
+def read_and_write(to, n, width, rows, element):
+    x, weights, mix = ((rows, n, width), element, True), ((rows, n, 1), "f32", True), ((rows, n, n), "f32", True)
+    function(to, f"read {n} {width} {element}", "resid.read %a0 weights(%a1)", [f"tensor<?x{width}x{element}>"], [x, weights])
+    function(to, f"write {n} {width} {element}", "resid.write %a0, %a1 weights(%a2) mix(%a3)", [f"tensor<?x{n}x{width}x{element}>"],
+             [x, ((rows, width), element, True), weights, mix], shown=[0, 2, 3])
+
+
+def product(to, rows, columns, terms, a, b, *, bias=False, transposed=False):
+    """A linear layer, in all layouts of its weight."""
+    weight = (terms, columns) if transposed else (columns, terms)
+    arrays = [((rows, terms), a, True), (weight, b, False)] + ([((columns,), b, False)] if bias else [])
+    words = f"{' bias' if bias else ''}{' transposed' if transposed else ''}"
+    function(to, f"product {rows} {columns} {terms} {a} {b}{words}", f"resid.linear %a0, %a1{' bias(%a2)' if bias else ''}{' {transposed}' if transposed else ''}",
+             [f"tensor<?x{columns}x{a}>"], arrays)
+
+
+def tiles(to):
+    """Products by tiles of each size, at their edges: few rows, and results that begin as arrays. Large tiles are those
+    of 256 results of more than 64 rows and columns, and small ones those of 96 of more than 32."""
+    for rows, columns, terms, a, b in [(1, 33, 70, "f32", "bf16"), (8, 64, 64, "f64", "f64"), (7, 100, 129, "f16", "f16"),
+                                       (9, 65, 8, "bf16", "bf16"), (64, 128, 17, "f32", "f32"), (130, 64, 16, "f64", "f64")]:
+        product(to, rows, columns, terms, a, b, bias=rows % 2 == 1)
+        product(to, rows, columns, terms, a, b, transposed=True)
+    for count, rows, columns, terms, element in [(256, 65, 66, 9, "f32"), (256, 66, 65, 16, "f32"), (96, 33, 35, 37, "f32"),
+                                                 (96, 34, 33, 35, "f64"), (2, 70, 67, 33, "f32"), (3, 5, 40, 65, "f32")]:
+        a, b, c = (tensor([count, *shape], element) for shape in ((rows, terms), (terms, columns), (rows, columns)))
+        text = f"""func.func @f(%a: {a}, %b: {b}, %c: {c}) -> {c} {{
+  %y = linalg.batch_matmul ins(%a, %b : {a}, {b}) outs(%c : {c}) -> {c}
+  return %y : {c}
+}}
+"""
+        shapes = [f"{element}[{count}x{rows}x{terms}]", f"{element}[{count}x{terms}x{columns}]", f"{element}[{count}x{rows}x{columns}]"]
+        to.add(f"tiles {count} {rows} {columns} {terms} {element}", text, programs.name_arrays(" ".join(shapes)), 1)
+    # Each of the rest of the terms is added, and none of zeros: a sum of -0 stays -0.
+    text = """func.func @f(%x: tensor<9x3xf32>, %w: tensor<64x3xf32>, %c: tensor<9x64xf32>) -> tensor<9x64xf32> {
+  %y = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%x, %w : tensor<9x3xf32>, tensor<64x3xf32>) outs(%c : tensor<9x64xf32>) -> tensor<9x64xf32>
+  return %y : tensor<9x64xf32>
+}
+"""
+    for x, w in (("0", "-1"), ("inf", "0"), ("1e-40", "1"), ("nan", "1")):
+        to.add(f"tiles of {x} {w}", text, [f"f32[9x3]={x}", f"f32[64x3]={w}", "f32[9x64]=-0"], 1)
+
+
+def batches(to):
+    """Batches, contracted loops that are not neighbours in memory, and results that begin as arrays."""
+    text = """func.func @f(%a: tensor<?x5x37xf32>, %b: tensor<?x37x9xf32>, %c: tensor<?x5x9xf32>) -> tensor<?x5x9xf32> {
+  %y = linalg.batch_matmul ins(%a, %b : tensor<?x5x37xf32>, tensor<?x37x9xf32>) outs(%c : tensor<?x5x9xf32>) -> tensor<?x5x9xf32>
+  return %y : tensor<?x5x9xf32>
+}
+"""
+    to.add("batches", text, programs.name_arrays("f32[3x5x37] f32[3x37x9] f32[3x5x9]"), 1)
+    text = """#a = affine_map<(i, j, k, l) -> (k, i, l)>
+#b = affine_map<(i, j, k, l) -> (l, j, k)>
+#y = affine_map<(i, j, k, l) -> (i, j)>
+func.func @f(%a: tensor<3x40x7xf32>, %b: tensor<7x33x3xf32>, %c: tensor<40x33xf32>) -> tensor<40x33xf32> {
+  %y = linalg.generic {indexing_maps = [#a, #b, #y], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%a, %b : tensor<3x40x7xf32>, tensor<7x33x3xf32>) outs(%c : tensor<40x33xf32>) {
+  ^bb0(%x: f32, %w: f32, %s: f32):
+    %p = arith.mulf %x, %w : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<40x33xf32>
+  return %y : tensor<40x33xf32>
+}
+"""
+    to.add("two contracted loops", text, programs.name_arrays("f32[3x40x7] f32[7x33x3] f32[40x33]"), 1)
+
+
+def points(to):
+    """What is no row program: sums of rows, transposes, indices, columns of arrays, and loops on elements."""
+    text = """#x = affine_map<(i, j, k) -> (i, j, k)>
+#t = affine_map<(i, j, k) -> (k, i, j)>
+#s = affine_map<(i, j, k) -> (i, k)>
+func.func @f(%x: tensor<?x5x7xf32>, %zero: tensor<?x7xf32>) -> (tensor<?x7xf32>, tensor<7x?x5xf32>, tensor<5x7xf32>) {
+  %sum = linalg.generic {indexing_maps = [#x, #s], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x : tensor<?x5x7xf32>) outs(%zero : tensor<?x7xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %b, %a : f32
+    linalg.yield %c : f32
+  } -> tensor<?x7xf32>
+  %zero_index = arith.constant 0 : index
+  %rows = tensor.dim %x, %zero_index : tensor<?x5x7xf32>
+  %empty = tensor.empty(%rows) : tensor<7x?x5xf32>
+  %turned = linalg.transpose ins(%x : tensor<?x5x7xf32>) outs(%empty : tensor<7x?x5xf32>) permutation = [2, 0, 1]
+  %none = tensor.empty() : tensor<5x7xf32>
+  %numbers = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      outs(%none : tensor<5x7xf32>) {
+  ^bb0(%a: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %k = arith.addi %i, %j : index
+    %l = arith.index_cast %k : index to i64
+    %m = arith.sitofp %l : i64 to f32
+    linalg.yield %m : f32
+  } -> tensor<5x7xf32>
+  return %sum, %turned, %numbers : tensor<?x7xf32>, tensor<7x?x5xf32>, tensor<5x7xf32>
+}
+"""
+    to.add("points", text, programs.name_arrays("f32[33x5x7] f32[33x7]"), 3)
+
+
+def stack(to, connection, streams, gradients):
+    """The sub-layers of a stack on several streams, and all gradients. Parameters are far from their initial values."""
+
+    def compile_with(source, *flags):
+        return subprocess.run([to.residc, source, *flags, "--emit=mlir", "-o", "-"], check=True, capture_output=True, text=True).stdout
+
+    wide = compile_with(cases.INPUTS / "pre_and_peri_stack.mlir", f"--streams={streams}", f"--connection={connection}")
+    arguments = programs.read_arguments(wide, 3)
+    to.add(f"{connection} {streams}", wide, arguments, 1)
+    both = compile_with(to.folder / f"{connection}_{streams}.mlir", "--grad=stack", "--grad-mode=value-and-grad")
+    to.add(f"{connection} {streams} with gradients", both, [*arguments, "f32[3x24]=random:99"], gradients, "--entry=stack_value_and_grad")
+
+
+def choose_ops(folder, residc=None):
+    to = Writer(folder, residc)
+    # Chains: less than one, exactly one, several, more than the warps of a block have at a time.
+    for shape in ((4, 33, 24, 37, "f32", "f32"), (4, 256, 24, 3, "bf16", "f32"), (4, 300, 24, 65, "f32", "bf16"), (2, 1024, 8, 2, "f16", "f32"),
+                  (4, 2304, 4, 2, "f32", "f32"), (3, 700, 9, 5, "f64", "f64"), (1, 1, 1, 1, "f32", "f32"), (4, 257, 64, 0, "f32", "f32")):
+        n, width, m, rows, element, weight = shape
+        project(to, n, width, m, rows, element, weight)
+    for n, iterations, rows, element in ((4, 20, 133, "f32"), (1, 1, 3, "f32"), (2, 3, 5, "f64"), (6, 4, 9, "f32")):
+        sinkhorn(to, n, iterations, rows, element)
+    dots(to, 4, 4, 300, 5, "f32")
+    dots(to, 4, 1, 64, 7, "bf16")
+    for n, width, rows, element in ((4, 256, 9, "f32"), (3, 33, 5, "bf16")):
+        read_and_write(to, n, width, rows, element)
+    for rows, columns, terms, a, b in ((70, 33, 65, "f32", "f32"), (3, 8, 257, "bf16", "bf16"), (1, 130, 5, "f32", "f32"), (40, 40, 40, "f64", "f64"),
+                                       (33, 9, 17, "f16", "f16")):
+        product(to, rows, columns, terms, a, b, bias=rows % 2 == 1)
+        product(to, rows, columns, terms, a, b, transposed=True)
+    tiles(to)
+    batches(to)
+    points(to)
+    function(to, "chains in another order", "resid.project %a0, %a1 {epsilon = 1.0e-6}", ["tensor<?x24xf32>"], [((3, 4, 640), "f32", True), ((24, 2560), "f32", False)], shows_results=True)
+    # Chains that warps share meet at barriers, in whatever order threads run.
+    last = to.cases.pop()
+    return to.cases + [dataclasses.replace(last, order=order) for order in ("backward", "random=1", "random=2")]
+
+
+def choose_stacks(folder, residc):
+    to = Writer(folder, residc)
+    for connection, streams, gradients in (("static", 4, 14), ("gated", 2, 20), ("ihc", 3, 19), ("mhc", 4, 19)):
+        stack(to, connection, streams, gradients)
+    return to.cases
+
+
+def choose_edges(folder, residc=None):
+    """Products whose edges lie in tiles of each size."""
+    to = Writer(folder, residc)
+    for element in ("f32", "bf16", "f16", "f64"):
+        product(to, 9, 4099, 4097, element, element)
+        product(to, 9, 4099, 4097, element, element, transposed=True)
+    return to.cases
+
+
+def choose(folder, residc):
+    return choose_ops(folder, residc) + choose_stacks(folder, residc)

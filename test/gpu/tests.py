@@ -1,0 +1,140 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Cases of single tests, test/run/cuda-*.test: by the name of their kind. `make check-gpu` has many more norms.
+
+import subprocess
+import sys
+
+import attention_cases
+import cases
+import programs
+import streams
+from cases import Case, make_forward, make_open, make_special
+from ptxas import ROOT
+
+
+def split(text):
+    return [word.rsplit(":", 1) for word in text.split()]
+
+
+def make_plain(kind, program, words, results, **more):
+    """A program of the repository, and the function of it after a colon."""
+    name, _, entry = program.partition(":")
+    return Case(kind, name, 0, programs.name_arrays(words), results, entry=entry, **more)
+
+
+def make_fixed(kind, name, rows, **more):
+    norm, types, width = name.split("-", 1)[0], *name.split("-", 1)[1].rsplit("-", 1)
+    return make_forward(kind, norm, types, int(width), rows=int(rows), **more)
+
+
+def make_strided(kind, width, padding, *flags, kernel=""):
+    """Rows with gaps between them."""
+    return make_plain(kind, f"strided-{width}", f"f32[6x{width}] f32[{width}]", 1, flags=(f"--row-padding={padding}", *flags), kernel=kernel)
+
+
+def make_pairs(kind, script, folder, *words, results=None, is_chosen=lambda number: True, on_gpu=False, orders=("",), kernel=""):
+    """What a script of run/Inputs writes: `backward` of arrays that `forward` gave. Its list names the results, where they are not told."""
+    place = folder / f"{script}-{'-'.join(words)}"
+    place.mkdir(exist_ok=True)
+    listed = subprocess.run([sys.executable, cases.INPUTS / f"{script}.py", place, *words], check=True, capture_output=True, text=True).stdout
+    made = []
+    for line in listed.splitlines():
+        number, forward, backward, names, *_ = line.split(";")
+        for order in orders if is_chosen(int(number)) else ():
+            # Cases run side by side, so that each has arrays of its own.
+            own = f"{place}/{number}-{order.partition('=')[0]}-"
+            before, after = (text.replace(f"{place}/", own).split() for text in (forward, backward))
+            made.append(Case(kind, str(place / number), 0, tuple(word.removeprefix("--arg=") for word in after), results or len(names.split()), order=order, entry="backward",
+                             kernel=kernel, before=("--entry=forward", *before, *(["--backend=cuda", "--check"] if on_gpu else []))))
+    return made
+
+
+def choose_kernels(folder, _):
+    """Rows on which norms go wrong, of every element type, and none at all; several blocks of a sum; dropout; sums down the rows in few and in many groups."""
+    kind, benchmarks = "kernels", ROOT / "benchmarks/kernels"
+    special = "layer-f32:1 layer-f32:120 layer-f32:768 layer-f32:none layer-bf16:768 layer-f16:120 layer-f64:120 layer_without_epsilon-f32:120 rms-f32:768 rms-f32:2 "
+    special += "rms-bf16:120 rms-f16:768 rms-f64:2 layer_backward-f32:120 layer_backward-bf16:768 layer_backward-f64:2 rms_backward-f32:768 rms_backward-f16:120 "
+    special += "dyt-f32:768 dyt-bf16:120 dyt-f64:120"
+    made = [make_special(*name.split("-"), width if width == "none" else int(width), True, kind) for name, width in split(special)]
+    # The order in which threads run changes nothing.
+    made += [make_special("layer", "f32", 768, True, kind, order) for order in ("backward", "random=1", "random=2")]
+    for name, words, results in [("add_layer_norm", "f32[3x2500] f32[3x2500] f32[2500] f32[2500]", 2), ("dropout_add_layer_norm", "f32[9x777] f32[9x777] f32[777] f32[777] 7 11", 2),
+                                 ("column_sums_f32", "f32[5x100]", 1), ("column_sums_f32", "f32[700x33]", 1), ("column_sums_f32", "f32[8200x3]", 1),
+                                 ("column_sums_bf16", "bf16[100x65]", 1), ("column_sums_f32", "f32[0x9]", 1)]:
+        made.append(make_plain(kind, str(benchmarks / name), words, results))
+    return [*made, *make_pairs(kind, "write_norm_grads", folder), make_strided(kind, 77, 5)]
+
+
+def choose_registers(_folder, _residc):
+    """Branches for overflow, subnormals and large means, in rows of one span and of several, and with a last chunk that is not whole; widths from 64 to 32,768, all
+    types and mixtures of them, and numbers of rows that leave threads of a block without one."""
+    kind = "registers"
+    special = "layer-f32:70 layer-f32:250 layer-f32:768 layer-f32:1100 layer-f32:2048 layer-f32:8192 layer-bf16:250 layer-bf16:768 layer-bf16:2048 layer-f16:1100 "
+    special += "layer_without_epsilon-f32:250 layer_without_epsilon-f32:2048 rms-f32:768 rms-f32:1100 rms-bf16:250 rms-bf16:2048 dyt-f32:768 dyt-bf16:250"
+    fixed = "layer-f32-f32-f32-64:33 rms-f32-f32-f32-66:9 layer-f32-f32-f32-258:9 rms-f32-f32-f32-1000:5 layer-f32-f32-f32-1536:3 layer-f32-f32-f32-4096:2 "
+    fixed += "rms-f32-f32-f32-32768:1 layer-bf16-bf16-bf16-64:33 rms-bf16-bf16-bf16-512:9 layer-bf16-bf16-f32-1000:5 layer-bf16-bf16-bf16-3072:2 rms-bf16-bf16-bf16-4096:2 "
+    fixed += "layer-bf16-bf16-bf16-16384:1 layer-f16-f16-f16-770:5 rms-f16-f16-f16-2048:2 layer-f32-bf16-f32-768:5 rms-f32-bf16-bf16-1088:3"
+    made = [make_special(*name.split("-"), int(width), False, kind) for name, width in split(special)]
+    made += [make_fixed(kind, name, rows, kernel="registers_1") for name, rows in split(fixed)]
+    made += [make_special("layer", "f32", 2048, False, kind, order) for order in ("backward", "random=1")]
+    # Which kernel runs hangs on the addresses of rows: whole vectors, or single elements.
+    made += [make_strided(kind, 768, padding, kernel=kernel) for padding, kernel in ((0, "registers_1"), (4, "registers_1"), (2, "rows_0"))]
+    return [*made, make_plain(kind, "alone", "f32[5x128]", 2)]
+
+
+def choose_replaced(_folder, _residc):
+    """Results in the buffers of arguments: rows in registers of one span, of several and of eight, several in a block and one; looped rows of odd widths; rows of open
+    width; mixed types; rows that begin off the alignment of an access."""
+    kind, flag = "replaced", "--in-place"
+    fixed = [("add_layer-f32-f32-f32-250", 9, "registers"), ("layer-bf16-bf16-bf16-256", 17, "registers"), ("add_rms-f32-bf16-f32-2048", 3, "registers"),
+             ("add_layer-f32-f32-f32-8192", 2, "registers"), ("layer-f32-f32-f32-251", 5, "rows"), ("add_rms-f64-f64-f64-128", 5, "rows"), ("rms-f16-f16-f16-33", 7, "rows"),
+             ("add_layer-bf16-bf16-bf16-1100", 3, "registers")]
+    made = [make_fixed(kind, name, rows, flags=(flag,), kernel=kernel) for name, rows, kernel in fixed]
+    return [*made, make_open("layer", 1088, kind, 9, flags=(flag,)), *(make_strided(kind, 768, padding, flag) for padding in (2, 3, 4))]
+
+
+def choose_widths(_folder, _residc):
+    """The host chooses a kernel by the width. The looped one takes what is no multiple of the columns of an access, below 64, or ends in a span with less than 64
+    columns."""
+    kind = "open-widths"
+    chosen = [("layer", 9, 250, "registers_1"), ("layer", 3, 1088, "registers_0"), ("layer", 2, 3072, "registers_0"), ("layer", 4, 63, "rows_0"), ("layer", 4, 1030, "rows_0"),
+              ("layer", 4, 251, "rows_0"), ("layer", 1, 9216, "rows_0"), ("dropout_rms", 17, 64, "registers_1"), ("dropout_rms", 9, 1000, "registers_1"),
+              ("dropout_rms", 2, 3072, "registers_0"), ("dropout_rms", 1, 15360, "registers_0"), ("dropout_rms", 5, 66, "rows_0"), ("backward", 20, 64, "registers_2"),
+              ("backward", 9, 1500, "registers_0"), ("backward", 9, 65, "rows_0")]
+    made = [make_open(entry, width, kind, rows, kernel=kernel) for entry, rows, width, kernel in chosen]
+    return [*made, make_open("dropout_rms", 3072, kind, 2, order="random=1")]
+
+
+def choose_backwards(folder, _):
+    """Terms of gradients of gamma and beta, which are added up in registers for eight rows at a time. Groups of 128 rows are two units of 64 rows each; the last group
+    has one of 64 and one of 36."""
+    kind, sums = "backwards", (cases.INPUTS / "sum_rows.mlir").read_text()
+    (folder / "sum_rows_narrow.mlir").write_text(sums.replace("64xf32", "2xf32"))
+    made = make_pairs(kind, "write_norm_grads", folder, "registers", kernel="registers")
+    made += make_pairs(kind, "write_norm_grads", folder, "registers", is_chosen=lambda number: number in (3, 6), orders=("backward", "random=1"))
+    return [*made, make_plain(kind, str(cases.INPUTS / "sum_rows"), "f32[65636x64] f32[64]=0", 1), make_plain(kind, "sum_rows_narrow", "f32[65636x2] f32[2]=0", 1)]
+
+
+def choose_points(folder, _):
+    """Transposes, reductions and where their results are, sums of everything, constants, slices, padding, concatenation, convolutions, products; lookups, cross-entropy,
+    embeddings and their gradients; numbers of one bit and of four; a scatter of slices."""
+    kind = "points"
+    entries = [("transpose", "f32[5x133]", 1), ("transpose", "f32[0x3]", 1), ("heads", "f16[2x7x3x5]", 1), ("argmax", "f32[9x31]", 2), ("argmax", "f32[3x0]", 2),
+               ("sums", "f32[11x13] f64[17x140]", 2), ("constants", "f32[3x4]", 2), ("moves", "bf16[7x9]", 2), ("convolution", "f32[2x7x6x3] f32[3x2x3x4]", 1),
+               ("linear", "bf16[5x37] bf16[19x37] bf16[19]", 1), ("long", "f64[3x5] f64[5x7]", 1), ("batches", "f32[3x5x8] f32[3x8x9] f32[3x5x9]", 1),
+               ("scatter", "f32[2x5] f32[4x5x2] i32[2x2]=3,1,0,0", 1), ("clamped", "index[4]=0,3,7,2 i32[3]=5", 1)]
+    made = [make_plain(kind, f"{cases.INPUTS / 'points'}:{entry}", words, results) for entry, words, results in entries]
+    for entry, words, results in [("choose", "i1[5x37] f32[5x37]", 1), ("between", "f32[4x133]", 2), ("four_bits", "i32[5x37]", 2)]:
+        made.append(make_plain(kind, f"{ROOT / 'test/run/element-types'}:{entry}", words, results))
+    return made + make_pairs(kind, "write_tokens", folder, results=1, is_chosen=lambda number: number <= 4, on_gpu=True)
+
+
+KINDS = {"kernels": choose_kernels, "registers": choose_registers, "replaced": choose_replaced, "open-widths": choose_widths, "backwards": choose_backwards,
+         "points": choose_points, "attention": attention_cases.choose, "every-attention": attention_cases.choose_all, "streams": streams.choose, "edges": streams.choose_edges,
+         "stacks": streams.choose_stacks}
+
+
+def choose_cases(kinds, folder, residc):
+    """The cases of these kinds, whose programs are written to the folder where the repository has none."""
+    return [case for kind in kinds if kind in KINDS for case in KINDS[kind](folder, residc)]
