@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 import kinds
+from ptxas import split  # of test/gpu, where kinds looks too
 
 SHAPES = {"matrix": "Array::Matrix", "column": "Array::PerColumn", "row": "Array::PerRow"}
 
@@ -71,10 +72,6 @@ def write_table(blocks, folder):
         lines.append(f'    {{"{block.name}", "{block.group}", {{{describe_arrays(block)}}}, {str(kind.has_scalars).lower()}, Reference::{kind.reference}, '
                      f"{{{widths}}}, {{{timed}}}, g_{block.name}_block_dl, c_{block.name}_block_dl, g_{block.name}_block_preload}},")
     (folder / "runner/blocks.cpp").write_text("\n".join(lines + ["};", ""]))
-
-
-def split(of):
-    return lambda text: [of(word) for word in text.split(",")]
 
 
 def main():

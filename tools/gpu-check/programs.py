@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-ELEMENTS = {"f32": 4, "bf16": 2}
+import peers
 
 
 def kind(shape, element="f32"):
@@ -149,14 +149,7 @@ def call(function, context, arrays, stream=None):
 def time_by_turns(torch, runs, samples):
     """Seconds of each, medians. A sample is a graph of as many calls as take about five milliseconds, or where one cannot be
     captured, the calls themselves."""
-    def measure(run, calls):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        for _ in range(calls):
-            run()
-        end.record()
-        end.synchronize()
-        return begin.elapsed_time(end) / 1e3 / calls
+    measure = peers.Timer(torch).time
 
     def capture(run, calls):
         graph = torch.cuda.CUDAGraph()
