@@ -31,6 +31,7 @@ def take(program, chip, residc, assembler, folder, number):
 def main():
     parser = tools.make_parser("Assemble the PTX of all programs that the tests compile for GPUs.", "programs are assembled")
     parser.add_argument("--few", action="store_true", help="fewer programs, and one chip of each, by turns")
+    parser.add_argument("--every", type=int, default=1, help="every Nth program alone")
     parser.add_argument("--kinds", type=tools.split(str), help="programs of these kinds of tests instead (tests.py), with commas between them")
     parser.add_argument("--chips", type=tools.split(str), default=tools.CHIPS, help="chips, with commas between them")
     parser.add_argument("--only", default="", help="programs whose names match this pattern")
@@ -43,7 +44,7 @@ def main():
         folder = pathlib.Path(name)
         residc = flags.build / "bin/residc"
         found = collection.write_kinds(flags.kinds, folder, residc) if flags.kinds else collection.write_all(folder, flags.few)
-        programs = [program for program in found if re.search(flags.only, program[0])]
+        programs = [program for program in found if re.search(flags.only, program[0])][:: flags.every]
         jobs = [(program, chip) for i, program in enumerate(programs) for chip in ([flags.chips[i % len(flags.chips)]] if flags.few else flags.chips)]
         outcomes = list(pool.map(lambda job: take(*job[1], residc, assembler, folder, job[0]), enumerate(jobs)))
     mistakes = [mistake for found, _ in outcomes for mistake in found]

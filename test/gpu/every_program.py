@@ -2,7 +2,7 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Compiles every example and every program of the tests for GPUs that compiles for CPUs, and holds those that are refused
-# to the table of docs/gpu.md. Values are compared elsewhere.
+# to the table of docs/gpu.md. Values are compared elsewhere. A number N takes every Nth program alone.
 
 import concurrent.futures
 import os
@@ -35,10 +35,13 @@ def compile_program(program, number, folder):
 
 
 def main():
-    programs = [file for folder in FOLDERS for file in sorted((ROOT / folder).rglob("*.mlir"))]
+    programs = [file for folder in FOLDERS for file in sorted((ROOT / folder).rglob("*.mlir"))][:: int(sys.argv[1]) if sys.argv[1:] else 1]
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         outcomes = list(pool.map(lambda job: compile_program(job[1], job[0], folder), enumerate(programs)))
-    table, refused, mistakes, compiled = read_table(), set(), [], 0
+    refused, mistakes, compiled = set(), [], 0
+    taken = {str(program.relative_to(ROOT)) for program in programs}
+    # Of a sample, the names that are in it, and those of no program.
+    table = {name for name in read_table() if name in taken or not (ROOT / name).exists() or len(sys.argv) == 1}
     for program, outcome in zip(programs, outcomes):
         if outcome is None:
             continue
@@ -52,7 +55,7 @@ def main():
     for mistake in mistakes:
         print(mistake)
     print(f"{compiled} programs compile for GPUs, {len(refused)} are refused; {len(mistakes)} mistakes")
-    return 1 if mistakes or compiled < 100 else 0
+    return 1 if mistakes or compiled < len(programs) // 4 else 0
 
 
 sys.exit(main())

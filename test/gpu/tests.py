@@ -55,7 +55,7 @@ def choose_kernels(folder, _):
     kind, benchmarks = "kernels", ROOT / "benchmarks/kernels"
     special = "layer-f32:1 layer-f32:120 layer-f32:768 layer-f32:none layer-bf16:768 layer-f16:120 layer-f64:120 layer_without_epsilon-f32:120 rms-f32:768 rms-f32:2 "
     special += "rms-bf16:120 rms-f16:768 rms-f64:2 layer_backward-f32:120 layer_backward-bf16:768 layer_backward-f64:2 rms_backward-f32:768 rms_backward-f16:120 "
-    special += "dyt-f32:768 dyt-bf16:120 dyt-f64:120"
+    special += "dyt-f32:768 dyt-bf16:120 dyt-f64:120 l2-f32:768 l2-bf16:120 l2_backward-f32:120"
     made = [make_special(*name.split("-"), width if width == "none" else int(width), True, kind) for name, width in split(special)]
     # The order in which threads run changes nothing.
     made += [make_special("layer", "f32", 768, True, kind, order) for order in ("backward", "random=1", "random=2")]
