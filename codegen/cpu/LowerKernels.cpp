@@ -20,7 +20,8 @@ namespace {
 
 class Lowering : public kernels::KernelLowering {
 public:
-  Lowering(ModuleOp module, const CPUTarget &target) : KernelLowering(module), target(target), microKernels(symbols) {
+  Lowering(ModuleOp module, const CPUTarget &target)
+      : KernelLowering(module), target(target), microKernels(symbols, target) {
     SmallVector<contraction::RowBlocksOp> groups;
     module.walk([&](contraction::RowBlocksOp blocks) { groups.push_back(blocks); });
     for (contraction::RowBlocksOp group : groups) {

@@ -105,12 +105,40 @@ static void describe(rows::KernelOp kernel, const CPUTarget &target, kernels::Pl
 
 //===------------------------------------------- micro-kernels ----------------------------------------------------===//
 
+/// The columns of a product, if they are known and there are any: the last dimensions of its result that one factor
+/// alone has.
+static std::optional<int64_t> countColumns(contraction::KernelOp product) {
+  AffineMap a = product.getMap(product.getAMutable()), b = product.getMap(product.getBMutable());
+  ArrayRef<int64_t> shape = cast<ShapedType>(product.getInit().getType()).getShape();
+  int64_t columns = 1;
+  std::optional<bool> areOfA;
+  for (auto [size, loop] : llvm::reverse(llvm::zip_equal(shape, product.getInitMap().getResults()))) {
+    unsigned position = cast<AffineDimExpr>(loop).getPosition();
+    bool isOfA = a.isFunctionOfDim(position);
+    if (isOfA == b.isFunctionOfDim(position) || (areOfA && *areOfA != isOfA))
+      break;
+    if (ShapedType::isDynamic(size))
+      return std::nullopt;
+    areOfA = isOfA;
+    columns *= size;
+  }
+  return areOfA && columns != 0 ? std::optional(columns) : std::nullopt;
+}
+
+template <typename Kernel> static std::optional<int64_t> countColumns(Kernel) { return std::nullopt; }
+
+/// The micro-kernel of a kernel.
+template <typename Kernel> static MicroKernelShape chooseShape(Kernel kernel, const CPUTarget &target) {
+  return chooseMicroKernelShape(target, kernel.getArithmeticType(), countColumns(kernel));
+}
+
 /// What all kernels around micro-kernels decide, and one decision more.
 template <typename Kernel>
 static void describe(Kernel kernel, PlanDecision own, const CPUTarget &target, kernels::PlanDescription &result) {
   FloatType arithmetic = kernel.getArithmeticType();
-  MicroKernelShape shape = chooseMicroKernelShape(target, arithmetic);
-  std::string micro = llvm::formatv("{0}x{1}", shape.rows, shape.getColumns());
+  MicroKernelShape shape = chooseShape(kernel, target);
+  int64_t present = llvm::alignTo(countColumns(kernel).value_or(shape.getColumns()), kPanelColumns / 2);
+  std::string micro = llvm::formatv("{0}x{1}", shape.rows, std::min(shape.getColumns(), present));
   std::string type;
   llvm::raw_string_ostream(type) << arithmetic;
   result.decisions = {{"micro_kernel", micro, "micro-kernels of " + micro + " sums in " + type},
@@ -157,7 +185,7 @@ static std::optional<int64_t> countRows(contraction::KernelOp product) {
 static kernels::PlanDecision describeRowBlocks(contraction::RowBlocksOp blocks, ArrayRef<std::string> others,
                                                const CPUTarget &target) {
   contraction::KernelOp product = blocks.getProduct();
-  int64_t blockRows = countBlockRows(product, chooseMicroKernelShape(target, product.getArithmeticType()).rows),
+  int64_t blockRows = countBlockRows(product, chooseShape(product, target).rows),
           least = target.schedule.table.productRowBlocks * blockRows;
   std::optional<int64_t> rows = countRows(product);
   bool runs = least != 0 && (!rows || *rows >= least);

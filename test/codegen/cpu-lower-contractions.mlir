@@ -71,11 +71,11 @@ func.func private @equal.impl(%x: memref<128x64xf32>, %w: memref<64x96xf32>, %v:
 // CHECK-NOT:     __pack_panels
 // CHECK-LABEL:   func.func private @narrow__product(
 // CHECK-NOT:       resid.product_8x
-// CHECK:           call @resid.product_4x16_of_48_bf16(
-// CHECK:           call @resid.product_2x16_of_48_bf16(
-// CHECK:           call @resid.product_1x16_of_48_bf16(
+// CHECK:           call @resid.product_4x16_of_16_bf16(
+// CHECK:           call @resid.product_2x16_of_16_bf16(
+// CHECK:           call @resid.product_1x16_of_16_bf16(
 // CHECK:           arith.truncf {{.+}} : vector<16xf32> to vector<16xbf16>
-// CHECK-LABEL:   func.func private @resid.product_4x16_of_48_bf16(
+// CHECK-LABEL:   func.func private @resid.product_4x16_of_16_bf16(
 // CHECK:           scf.for
 // CHECK:             llvm.load {{.+}} -> vector<16xi32>
 // CHECK:             arith.shli
@@ -181,6 +181,41 @@ func.func private @blocks.impl(%x: memref<4096x64xf32>, %w: memref<32x64xf32>, %
         rows.store %n, %yr[%j] : f32, <f32>
       }
     }
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// 24 columns are a panel and half of one, in one micro-kernel. Where a register holds a panel, half of one that has the
+// number of a in all lanes serves the half panel. Narrower registers leave room for four rows.
+// CHECK-LABEL:   func.func private @thin__product(
+// CHECK:           call @resid.product_8x24_of_32_f32(
+// CHECK-NOT:       call @resid.product
+// CHECK-LABEL:   func.func private @resid.product_8x24_of_32_f32(
+// CHECK:           scf.for
+// CHECK:             llvm.load {{.+}} -> vector<16xf32>
+// CHECK:             llvm.load {{.+}} -> vector<8xf32>
+// CHECK:             llvm.inline_asm "", "=v,0" {{.+}} : (vector<16xf32>) -> vector<16xf32>
+// CHECK:             math.fma {{.+}} : vector<16xf32>
+// CHECK:             math.fma {{.+}} : vector<8xf32>
+// CHECK:             scf.yield
+// AVX2-LABEL:    func.func private @thin__product(
+// AVX2:            call @resid.product_4x24_of_32_f32(
+// AVX2-NOT:        call @resid.product
+// AVX2-LABEL:    func.func private @resid.product_4x24_of_32_f32(
+// AVX2-NOT:        inline_asm
+// AVX2:            return
+func.func private @thin.impl(%x: memref<64x64xf32>, %w: memref<24x64xf32>, %y: memref<64x24xf32>) {
+  %zero = arith.constant 0.0 : f32
+  contraction.kernel a(%x : memref<64x64xf32>) b(%w : memref<24x64xf32>) start(%zero : f32) outs(%y : memref<64x24xf32>)
+      attributes {indexing_maps = [#mk, #nk, #mn], parallel_loops = 2 : i64} {
+  ^bb0(%p: f32):
+    contraction.yield %p : f32
   }
   return
 }

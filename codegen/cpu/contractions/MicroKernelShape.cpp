@@ -15,6 +15,8 @@ struct ShapeEntry {
   /// Vector registers of the processor, and those that a panel's columns fill.
   int64_t registers, perPanel;
   MicroKernelShape shape;
+  /// The columns of a product that it is for, rounded up to half a panel; 0: any number.
+  int64_t columns = 0;
 };
 } // namespace
 
@@ -28,15 +30,27 @@ static constexpr ShapeEntry kShapes[] = {
     {16, 2, {6, 1}}, // 256 bits, f32: 12, 2, 1
     {16, 4, {3, 1}}, // 256 bits, f64: 12, 4 from memory
     {16, 8, {1, 1}}, // 128 bits, f64: 8
+
+    // Half a panel less leaves registers for other rows.
+    {16, 2, {8, 1}, 8},  // 256 bits, f32: 8, 1, 1
+    {16, 2, {4, 2}, 24}, // 256 bits, f32: 12, 3, 1
 };
 
-MicroKernelShape cpu::chooseMicroKernelShape(const CPUTarget &target, FloatType arithmetic) {
+MicroKernelShape cpu::chooseMicroKernelShape(const CPUTarget &target, FloatType arithmetic,
+                                             std::optional<int64_t> columns) {
   int64_t registers = target.isX86 && target.vectorBits < 512 ? 16 : 32;
   int64_t perPanel = kPanelColumns * arithmetic.getIntOrFloatBitWidth() / target.vectorBits;
-  for (const ShapeEntry &entry : kShapes)
-    if (entry.registers == registers && entry.perPanel == perPanel)
-      return entry.shape;
-  return {/*rows=*/2, /*panels=*/1};
+  auto find = [&](int64_t chosen) {
+    const ShapeEntry *entry = llvm::find_if(kShapes, [&](const ShapeEntry &entry) {
+      return entry.registers == registers && entry.perPanel == perPanel && entry.columns == chosen;
+    });
+    return entry == std::end(kShapes) ? std::nullopt : std::optional(entry->shape);
+  };
+  MicroKernelShape shape = find(0).value_or(MicroKernelShape{/*rows=*/2, /*panels=*/1});
+  if (!columns || *columns == 0)
+    return shape;
+  shape.panels = std::min<int64_t>(shape.panels, llvm::divideCeil(*columns, kPanelColumns));
+  return find(llvm::alignTo(*columns, kPanelColumns / 2)).value_or(shape);
 }
 
 SmallVector<int64_t> MicroKernelShape::getHeights() const {

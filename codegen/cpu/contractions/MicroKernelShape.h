@@ -29,7 +29,9 @@ struct MicroKernelShape {
   void choosePanels(Code &code, Value left, function_ref<void(int64_t panels)> body) const;
 };
 
-MicroKernelShape chooseMicroKernelShape(const CPUTarget &target, FloatType arithmetic);
+/// The micro-kernel of products with any number of columns, or with so many.
+MicroKernelShape chooseMicroKernelShape(const CPUTarget &target, FloatType arithmetic,
+                                        std::optional<int64_t> columns = std::nullopt);
 
 /// Tiles that keep a part of the factors in the caches; numbers of rows are multiples of the micro-kernel's.
 struct ProductTiles {

@@ -42,11 +42,13 @@ namespace {
 /// The body of one micro-kernel.
 class MicroKernelEmitter {
 public:
-  MicroKernelEmitter(Code &code, FloatType arithmetic, Type bType, int64_t rows, int64_t columns, int64_t sumStride,
-                     bool startsAtZero, MicroKernels::Operands operands)
-      : code(code), arithmetic(arithmetic), bType(bType), rows(rows), lanes(std::min(columns, kPanelColumns)),
-        panels(columns / lanes), sumStride(sumStride), startsAtZero(startsAtZero), operands(operands),
-        sumType(VectorType::get(lanes, arithmetic)) {}
+  MicroKernelEmitter(Code &code, const CPUTarget &target, FloatType arithmetic, Type bType, int64_t rows,
+                     int64_t columns, int64_t sumStride, bool startsAtZero, MicroKernels::Operands operands)
+      : code(code), target(target), arithmetic(arithmetic), bType(bType), rows(rows), sumStride(sumStride),
+        startsAtZero(startsAtZero), operands(operands) {
+    for (int64_t first = 0; first < columns; first += kPanelColumns)
+      panels.push_back(std::min(columns - first, kPanelColumns));
+  }
 
   void emit();
 
@@ -54,25 +56,34 @@ private:
   Value atSum(int64_t row, int64_t panel) {
     return code.at(operands.sums, arithmetic, row * sumStride + panel * kPanelColumns);
   }
-  SmallVector<Value> loadTerms(Value panel, Value term, int64_t count);
+  VectorType getSumType(int64_t panel) { return VectorType::get(panels[panel], arithmetic); }
+  void forEachSum(function_ref<void(int64_t row, int64_t panel)> body) {
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t panel = 0; panel < static_cast<int64_t>(panels.size()); ++panel)
+        body(row, panel);
+  }
+  SmallVector<Value> loadTerms(int64_t panel, Value term, int64_t count);
+  SmallVector<Value> spreadToPanels(Value number);
   SmallVector<Value> addTerms(ValueRange sums, Value first, int64_t count);
 
   Code &code;
+  const CPUTarget &target;
   FloatType arithmetic;
   Type bType;
-  /// Columns of a panel that there are, all or half of them; and panels.
-  int64_t rows, lanes, panels, sumStride;
+  int64_t rows, sumStride;
+  /// How many columns each panel has.
+  SmallVector<int64_t> panels;
   bool startsAtZero;
   MicroKernels::Operands operands;
-  VectorType sumType;
   SmallVector<Value> aRows, bPanels;
 };
 
 } // namespace
 
 /// The columns of `count` terms of a panel, one vector each.
-SmallVector<Value> MicroKernelEmitter::loadTerms(Value panel, Value term, int64_t count) {
-  Value start = code.at(panel, bType, code.multiply(term, kPanelColumns));
+SmallVector<Value> MicroKernelEmitter::loadTerms(int64_t panel, Value term, int64_t count) {
+  Value start = code.at(bPanels[panel], bType, code.multiply(term, kPanelColumns));
+  int64_t lanes = panels[panel];
   SmallVector<Value> columns;
   if (!bType.isBF16()) {
     Value moved = code.load(VectorType::get(lanes, getMovedType(bType)), start);
@@ -84,21 +95,43 @@ SmallVector<Value> MicroKernelEmitter::loadTerms(Value panel, Value term, int64_
       columns.push_back(widenSecond(code, pairs));
   }
   for (Value &column : columns)
-    column = code.castFloat(column, sumType.getElementType());
+    column = code.castFloat(column, arithmetic);
   return columns;
+}
+
+/// A register that LLVM knows nothing about. It would fill the half of one that it knows to hold a number throughout
+/// by a second instruction, though that half is there.
+static Value hideRegister(Code &code, Value vector) {
+  return LLVM::InlineAsmOp::create(code, code.getLoc(), vector.getType(), vector, /*asm_string=*/"", "=v,0",
+                                   /*has_side_effects=*/false, /*is_align_stack=*/false,
+                                   LLVM::tailcallkind::TailCallKind::None, /*asm_dialect=*/nullptr,
+                                   /*operand_attrs=*/nullptr)
+      ->getResult(0);
+}
+
+/// A number in all columns of each panel. That of half a panel is the first half of a whole one's.
+SmallVector<Value> MicroKernelEmitter::spreadToPanels(Value number) {
+  Value widest = code.spread(number, panels.front());
+  if (panels.back() == panels.front())
+    return SmallVector<Value>(panels.size(), widest);
+  if (target.isX86 && kPanelColumns * arithmetic.getIntOrFloatBitWidth() == target.vectorBits)
+    widest = hideRegister(code, widest);
+  SmallVector<Value> factors(panels.size(), widest);
+  factors.back() = code.create<LLVM::ShuffleVectorOp>(
+      widest, widest, llvm::to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(panels.back()))));
+  return factors;
 }
 
 SmallVector<Value> MicroKernelEmitter::addTerms(ValueRange sums, Value first, int64_t count) {
   SmallVector<Value> next(sums);
   SmallVector<SmallVector<Value>> columns;
-  for (Value panel : bPanels)
+  for (int64_t panel = 0; panel < static_cast<int64_t>(panels.size()); ++panel)
     columns.push_back(loadTerms(panel, first, count));
   for (int64_t term = 0; term < count; ++term)
     for (int64_t row = 0; row < rows; ++row) {
       Value number = code.load(arithmetic, code.at(code.at(aRows[row], arithmetic, first), arithmetic, term));
-      Value factor = code.spread(number, lanes);
-      for (int64_t panel = 0; panel < panels; ++panel) {
-        Value &sum = next[row * panels + panel];
+      for (auto [panel, factor] : llvm::enumerate(spreadToPanels(number))) {
+        Value &sum = next[row * panels.size() + panel];
         sum = code.create<math::FmaOp>(factor, columns[panel][term], sum);
       }
     }
@@ -108,13 +141,15 @@ SmallVector<Value> MicroKernelEmitter::addTerms(ValueRange sums, Value first, in
 void MicroKernelEmitter::emit() {
   for (int64_t row = 0; row < rows; ++row)
     aRows.push_back(code.at(operands.a, arithmetic, code.multiply(operands.aStride, row)));
-  for (int64_t panel = 0; panel < panels; ++panel)
+  for (int64_t panel = 0; panel < static_cast<int64_t>(panels.size()); ++panel)
     bPanels.push_back(code.at(operands.b, bType, code.multiply(operands.panelStride, panel)));
   SmallVector<Value> sums;
-  Value zeros = code.create<arith::ConstantOp>(code.getZeroAttr(sumType));
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t panel = 0; panel < panels; ++panel)
-      sums.push_back(startsAtZero ? zeros : code.load(sumType, atSum(row, panel)));
+  SmallVector<Value> zeros;
+  for (int64_t panel = 0; panel < static_cast<int64_t>(panels.size()); ++panel)
+    zeros.push_back(code.create<arith::ConstantOp>(code.getZeroAttr(getSumType(panel))));
+  forEachSum([&](int64_t row, int64_t panel) {
+    sums.push_back(startsAtZero ? zeros[panel] : code.load(getSumType(panel), atSum(row, panel)));
+  });
   int64_t step = getInterleavedTerms(bType);
   Value zero = code.constant(0), whole = operands.terms;
   if (step > 1)
@@ -125,9 +160,7 @@ void MicroKernelEmitter::emit() {
     sums = code.choose(
         code.isEqual(whole, operands.terms), ValueRange(sums).getTypes(), [&] { return sums; },
         [&] { return addTerms(sums, whole, 1); });
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t panel = 0; panel < panels; ++panel)
-      code.store(sums[row * panels + panel], atSum(row, panel));
+  forEachSum([&](int64_t row, int64_t panel) { code.store(sums[row * panels.size() + panel], atSum(row, panel)); });
 }
 
 func::FuncOp MicroKernels::create(OpBuilder &outer, Location loc, StringRef name, FloatType arithmetic, Type bType,
@@ -143,7 +176,7 @@ func::FuncOp MicroKernels::create(OpBuilder &outer, Location loc, StringRef name
   Code code(OpBuilder::atBlockBegin(entry), loc);
   MicroKernels::Operands operands{entry->getArgument(0), entry->getArgument(1), entry->getArgument(2),
                                   entry->getArgument(3), entry->getArgument(4), entry->getArgument(5)};
-  MicroKernelEmitter(code, arithmetic, bType, rows, columns, sumStride, startsAtZero, operands).emit();
+  MicroKernelEmitter(code, target, arithmetic, bType, rows, columns, sumStride, startsAtZero, operands).emit();
   code.create<func::ReturnOp>();
   return function;
 }

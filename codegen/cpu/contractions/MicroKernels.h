@@ -16,7 +16,7 @@ namespace mlir::resid::cpu {
 
 class MicroKernels {
 public:
-  explicit MicroKernels(SymbolTable &symbols) : symbols(symbols) {}
+  MicroKernels(SymbolTable &symbols, const CPUTarget &target) : symbols(symbols), target(target) {}
 
   /// What a micro-kernel works on. Elements of a and of sums are of the arithmetic type.
   struct Operands {
@@ -31,7 +31,7 @@ public:
   };
 
   /// Emits a call that adds, to the sums of `rows` rows and `columns` columns, the terms in ascending order. These are
-  /// whole panels, or half of one. With `startsAtZero`, sums begin at +0 whatever is there.
+  /// whole panels, of which the last one may be cut in half. With `startsAtZero`, sums begin at +0 whatever is there.
   void emitCall(Code &code, FloatType arithmetic, Type bType, int64_t rows, int64_t columns, int64_t sumStride,
                 const Operands &operands, bool startsAtZero = false);
 
@@ -40,6 +40,7 @@ private:
                       int64_t columns, int64_t sumStride, bool startsAtZero);
 
   SymbolTable &symbols;
+  const CPUTarget &target;
   std::map<std::string, func::FuncOp> functions;
 };
 

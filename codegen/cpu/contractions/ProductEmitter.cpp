@@ -21,16 +21,18 @@ static bool readsElements(const KernelLoops &loops) {
 }
 
 ProductCells ProductCells::choose(const CPUTarget &target, const KernelLoops &loops) {
-  MicroKernelShape shape = chooseMicroKernelShape(target, loops.arithmetic);
+  const Extent &columns = loops.n.size;
+  MicroKernelShape shape =
+      chooseMicroKernelShape(target, loops.arithmetic, columns.isKnown() ? std::optional(columns.known) : std::nullopt);
   int64_t elementBytes = loops.operands[kB].elementType.getIntOrFloatBitWidth() / 8;
   ProductTiles tiles = chooseProductTiles(target, shape, loops.arithmetic.getIntOrFloatBitWidth() / 8, elementBytes);
   if (loops.chain != 0)
     tiles.terms = std::min(tiles.terms, loops.chain);
   int64_t panels = shape.panels;
   // A projection has few columns, and rows that may have to be copied for them.
-  if (loops.hasRowScale && loops.n.size.isKnown())
-    panels = llvm::alignTo(llvm::divideCeil(std::min(loops.n.size.known, contraction::kFewColumns), kPanelColumns),
-                           shape.panels);
+  if (loops.hasRowScale && columns.isKnown())
+    panels =
+        llvm::alignTo(llvm::divideCeil(std::min(columns.known, contraction::kFewColumns), kPanelColumns), shape.panels);
   // Of few terms, elements are computed about as fast as others are read beside them, in long runs of a row.
   constexpr int64_t kRunBytes = 1024;
   int64_t terms = 1;
@@ -246,17 +248,22 @@ void ProductEmitter::emitMicroKernels(const Cell &cell, int64_t rows, Value row,
     emitGroup(tile);
 }
 
-/// One panel, which may be the last one of its matrix; then half of it may be absent.
-void ProductEmitter::emitLastPanel(const Cell &cell, const TermTile &group, function_ref<void(int64_t)> call) {
+/// The columns of so many panels. Half of the last panel of a matrix may be absent.
+void ProductEmitter::emitColumns(const Cell &cell, const TermTile &group, int64_t panels,
+                                 function_ref<void(int64_t)> call) {
   const Extent &columns = view.loops.n.size;
   int64_t left = columns.isKnown() ? columns.known % kPanelColumns : 0, half = kPanelColumns / 2;
-  if (shape.panels != 1 || left == 0 || left > half)
-    return call(kPanelColumns);
-  if (columns.known < kPanelColumns)
-    return call(half);
-  Value isLast = code.isEqual(code.add(cell.firstPanel, group.firstPanel), view.memory.panels.known - 1);
+  int64_t whole = panels * kPanelColumns, all = view.memory.panels.known;
+  if (left == 0 || left > half)
+    return call(whole);
+  // Only the last group is smaller than the others.
+  if (panels == all || panels < shape.panels)
+    return call(whole - half);
+  if (shape.panels != 1)
+    return call(whole);
+  Value isLast = code.isEqual(code.add(cell.firstPanel, group.firstPanel), all - 1);
   code.choose(
-      isLast, [&] { call(half); }, [&] { call(kPanelColumns); });
+      isLast, [&] { call(whole - half); }, [&] { call(whole); });
 }
 
 /// The last group may have fewer panels than the others.
@@ -266,9 +273,7 @@ void ProductEmitter::emitMicroKernel(const Cell &cell, int64_t rows, MicroKernel
     microKernels.emitCall(code, view.loops.arithmetic, view.loops.operands[kB].elementType, rows, columns,
                           cells.getColumns(), operands);
   };
-  auto call = [&](int64_t panels) {
-    panels == 1 ? emitLastPanel(cell, group, callColumns) : callColumns(panels * kPanelColumns);
-  };
+  auto call = [&](int64_t panels) { emitColumns(cell, group, panels, callColumns); };
   const Extent &all = view.memory.panels;
   std::function<void(int64_t)> callWith = [&](int64_t panels) {
     int64_t last = all.isKnown() ? all.known % shape.panels : 0;

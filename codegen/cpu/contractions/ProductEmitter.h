@@ -63,7 +63,7 @@ private:
   void emitRows(const Cell &cell, Value first, Value end, const TermTile &tile);
   void emitMicroKernels(const Cell &cell, int64_t rows, Value row, Value firstWaiting, const TermTile &tile);
   void emitMicroKernel(const Cell &cell, int64_t rows, MicroKernels::Operands operands, const TermTile &group);
-  void emitLastPanel(const Cell &cell, const TermTile &group, function_ref<void(int64_t columns)> call);
+  void emitColumns(const Cell &cell, const TermTile &group, int64_t panels, function_ref<void(int64_t columns)> call);
   /// Scaled rows do not compete for the same places of a cache.
   int64_t getScaledLength() const { return tiles.terms + kPanelColumns; }
   std::pair<Value, Value> getRowsOfA(const Cell &cell, int64_t rows, Value row, const TermTile &tile);
