@@ -228,6 +228,23 @@ int64_t RowProgram::countRepetitions(Value value, unsigned phase) const {
   return passes;
 }
 
+/// Keeps those operands of a statistics op that are outputs in their own rows, all or none. One alone could not be kept
+/// where the others are computed again from inputs that its row may overwrite.
+void RowProgram::keepTogether(ValueRange operands, unsigned phase) {
+  auto before = std::make_pair(kept, outputs);
+  for (auto [position, output] : llvm::enumerate(outputs)) {
+    if (!llvm::is_contained(operands, output.value) || kept.contains(output.value) || isTaken(position))
+      continue;
+    kept[output.value] = {{RowPlace::Output, static_cast<unsigned>(position)}, phase};
+    output.phase = phase;
+  }
+  simulate();
+  if (isLegal())
+    return;
+  std::tie(kept, outputs) = before;
+  simulate();
+}
+
 /// Finds a row for an operand of the statistics op whose first pass is `phase`.
 void RowProgram::keepStatisticsOperand(Value x, unsigned phase) {
   if (!isMember(x.getDefiningOp()))
@@ -304,9 +321,14 @@ void RowProgram::storeEarly(RowOutput &output) {
 void RowProgram::plan() {
   simulate();
   // From the last on: what is kept late is read by fewer phases, and frees the earlier ones from reading inputs.
-  for (unsigned statistic = statistics.size(); statistic > 0; --statistic)
-    for (Value x : statistics[statistic - 1].getRowOperands())
-      keepStatisticsOperand(x, getPhase(statistic - 1, RowPass::First));
+  for (unsigned statistic = statistics.size(); statistic > 0; --statistic) {
+    unsigned phase = getPhase(statistic - 1, RowPass::First);
+    SmallVector<Value> operands = statistics[statistic - 1].getRowOperands();
+    if (operands.size() > 1)
+      keepTogether(operands, phase);
+    for (Value x : operands)
+      keepStatisticsOperand(x, phase);
+  }
   for (RowOutput &output : outputs)
     storeEarly(output);
 }

@@ -104,6 +104,7 @@ private:
   void collectOutputs();
   void collectStatistics();
   void plan();
+  void keepTogether(ValueRange operands, unsigned phase);
   void keepStatisticsOperand(Value x, unsigned phase);
   bool keepInOutput(Value x, unsigned phase);
   void keepInLocalRow(Value x, unsigned phase);

@@ -309,19 +309,24 @@ LogicalResult AccumulateOp::verify() {
 
 LogicalResult RandomHalfOp::verify() { return verifyColumn(*this, getColumn()); }
 
-/// Whether the row of an init is loaded before anything is stored to it: then its old content matters.
+/// Whether the row of an init may be loaded before anything is stored to it: then its old content matters. What is
+/// under a condition may store nothing.
 bool KernelOp::readsInit(OpOperand &init) {
   unsigned position = init.getOperandNumber() - getRowDims().size() - getColumnDims().size();
   if (isAccumulated(position))
     return true; // the sum is added to it
   BlockArgument row = getRowArgument(position);
-  WalkResult result = getBody().walk([&](Operation *op) {
-    if (auto load = dyn_cast<LoadOp>(op); load && load.getRow() == row)
-      return WalkResult::interrupt();
+  bool isRead = false;
+  getBody().walk([&](Operation *op) {
+    auto load = dyn_cast<LoadOp>(op);
     auto store = dyn_cast<StoreOp>(op);
-    return store && store.getRow() == row ? WalkResult::skip() : WalkResult::advance();
+    isRead = load && load.getRow() == row;
+    auto phase = op->getParentOfType<PhaseOp>();
+    bool isAlways = (phase ? phase->getParentOp() : op->getParentOp()) == getOperation();
+    bool isWritten = store && store.getRow() == row && isAlways;
+    return isRead || isWritten ? WalkResult::interrupt() : WalkResult::advance();
   });
-  return result.wasInterrupted();
+  return isRead;
 }
 
 /// A row program keeps to the rule that an init's buffer may be exactly an input's, where both are the same element of

@@ -34,7 +34,8 @@ private:
                                 function_ref<SmallVector<Value>()> emit);
   SmallVector<Value> drawNext(Value column, Value end, ValueRange drawn);
   Accumulators createNeutral(int64_t parts);
-  void emitSweep(Step step, Value first, Value end, int64_t lane, Accumulators &totals);
+  void emitSweeps(Step step, Value first, Value end, Accumulators &totals);
+  void emitSweep(Step step, Value first, Value end, ArrayRef<int64_t> lanes, Accumulators &totals);
   Accumulators emitTail(Step step, int64_t lane, Value column, Value end, ValueRange sums, ValueRange drawn);
   Accumulators emitChunk(Step step, Value column, std::optional<PresentColumns> present, ValueRange accumulators,
                          ValueRange drawn);
