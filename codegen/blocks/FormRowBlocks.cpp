@@ -61,15 +61,6 @@ private:
 
 } // namespace
 
-/// Whether one op reads what another writes.
-static bool isReadBy(ArrayRef<BufferAccess> written, ArrayRef<BufferAccess> read) {
-  return llvm::any_of(written, [&](const BufferAccess &write) {
-    return write.isWrite && llvm::any_of(read, [&](const BufferAccess &access) {
-             return !access.isWrite && kernels::skipReshapes(access.buffer) == kernels::skipReshapes(write.buffer);
-           });
-  });
-}
-
 /// The row kernels at an op: itself, or those that an earlier product has.
 static SmallVector<rows::KernelOp> getRowKernels(Operation *op) {
   if (auto kernel = dyn_cast<rows::KernelOp>(op))

@@ -164,6 +164,14 @@ bool blocks::mayBeSwapped(const BufferAccess &a, const BufferAccess &b) {
          kernels::areDisjoint(a.buffer, b.buffer);
 }
 
+bool blocks::isReadBy(ArrayRef<BufferAccess> written, ArrayRef<BufferAccess> read) {
+  return llvm::any_of(written, [&](const BufferAccess &write) {
+    return write.isWrite && llvm::any_of(read, [&](const BufferAccess &access) {
+             return !access.isWrite && kernels::skipReshapes(access.buffer) == kernels::skipReshapes(write.buffer);
+           });
+  });
+}
+
 std::optional<int64_t> blocks::countRowBytes(const BufferAccess &access) {
   auto type = cast<MemRefType>(access.buffer.getType());
   ArrayRef<int64_t> shape = type.getShape().drop_front(*access.rowDimensions);

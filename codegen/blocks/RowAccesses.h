@@ -35,6 +35,8 @@ bool hasRows(contraction::KernelOp product);
 /// read and write these.
 bool isThin(contraction::KernelOp product);
 
+/// Whether one op reads what another writes.
+bool isReadBy(ArrayRef<BufferAccess> written, ArrayRef<BufferAccess> read);
 /// The bytes of one row of an access that has rows, where they are known and rows lie one after the other.
 std::optional<int64_t> countRowBytes(const BufferAccess &access);
 /// Whether it makes no difference which of two accesses comes first.

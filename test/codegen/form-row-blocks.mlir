@@ -4,6 +4,8 @@
 // RUN: resid-opt %t/joined.mlir --resid-row-kernels --resid-bufferize | FileCheck %t/joined.mlir
 // RUN: residc %t/refusals.mlir -o %t/refusals.o --report 2>&1 | FileCheck %t/refusals.mlir --check-prefix=REPORT
 // RUN: residc %t/long_rows.mlir --mtriple=x86_64-unknown-linux-gnu --mcpu=x86-64-v4 -o %t/long_rows.o --report 2>&1 | FileCheck %t/long_rows.mlir
+// RUN: residc %t/long_rows.mlir --mtriple=x86_64-unknown-linux-gnu --mcpu=x86-64-v4 -o %t/long_rows.ll
+// RUN: not grep cache_bytes %t/long_rows.ll
 // RUN: residc %t/refusals.mlir -o %t/refusals.o --report --schedule=product-row-blocks=0 2>&1 | FileCheck %t/refusals.mlir --check-prefix=OFF
 
 //--- joined.mlir
@@ -105,9 +107,14 @@ func.func @transition(%x: tensor<?x2x64xf32>, %f: tensor<?x32xf32>, %v: tensor<6
 }
 
 //--- long_rows.mlir
-// 512 KiB are 16 rows of 4 streams of 4096 in bf16, whatever the type of the weight.
+// 256 KiB are 8 rows of 4 streams of 4096 in bf16, whatever the type of the weight. The streams are written where their
+// squares are added up: nothing is computed twice. The product reads them, so no size of a cache decides how they are
+// written.
 // CHECK: resid.project
-// CHECK: by blocks of 16 rows with wide.1
+// CHECK: phase 0: stream_statistics, first sum; reads in0, in1, in2, in3, in4; writes out0, out1, out2, out3
+// CHECK-NEXT: phase 1: stream_statistics, further sums; reads back out0, out1, out2, out3
+// CHECK-NEXT: phase 2: results{{$}}
+// CHECK: by blocks of 8 rows with wide.1
 func.func @wide(%x: tensor<1024x4x4096xbf16>, %y: tensor<1024x4096xbf16>, %w: tensor<24x16384xf32>) -> (tensor<1024x4x4096xbf16>, tensor<1024x24xf32>) {
   %s = resid.write %x, %y : tensor<1024x4x4096xbf16>
   %z, %rstd = resid.project %s, %w {epsilon = 1.0e-6} : tensor<1024x4x4096xbf16>, tensor<24x16384xf32> -> tensor<1024x24xf32>, tensor<1024xf32>

@@ -31,8 +31,8 @@ static bool isPartOf(Value buffer, Value whole) {
 }
 
 int64_t cpu::countBlockRows(contraction::KernelOp product, int64_t microRows) {
-  // The rows of a and what is computed of them are in the second level of the cache.
-  constexpr int64_t kBlockBytes = 512 << 10, kLeastRows = 8;
+  // The rows of a and b's panels are in the second level of the cache, beside rows that come and go.
+  constexpr int64_t kBlockBytes = 256 << 10, kLeastRows = 8;
   // Products run through whole micro-kernels but for the last rows of all.
   if (!blocks::isThin(product))
     return llvm::alignDown(kBlockRows, microRows);
@@ -110,6 +110,17 @@ void RowBlockCalls::addPart(Record &record, ValueRange values, ArrayRef<BufferPo
   llvm::append_range(record.values, values);
 }
 
+/// Whether another kernel of the block reads what a row kernel writes, and rows take the time. They are then in the
+/// cache for it.
+bool RowBlockCalls::isReadInBlock(rows::KernelOp writer) const {
+  if (!blocks::isThin(getProduct().use.get<contraction::KernelOp>()))
+    return false;
+  SmallVector<blocks::BufferAccess> written = blocks::getKernelAccesses(writer);
+  return llvm::any_of(members, [&](const kernels::LoweredKernel *member) {
+    return member->use.op != writer && blocks::isReadBy(written, blocks::getKernelAccesses(member->use.op));
+  });
+}
+
 RowBlockCalls::Record RowBlockCalls::collectRecord(OpBuilder &builder) {
   Record record;
   for (kernels::LoweredKernel *member : members) {
@@ -126,7 +137,8 @@ RowBlockCalls::Record RowBlockCalls::collectRecord(OpBuilder &builder) {
     auto operands = llvm::concat<Value>(SmallVector<Value>(kernel.getInputs()), SmallVector<Value>(kernel.getInits()));
     for (auto [operand, address] : llvm::zip(operands, use.as<rows::KernelAddresses>().operands))
       buffers.emplace_back(operand, address.pointer);
-    addPart(record, static_cast<RowFunctions &>(*member->code).makeValues(builder, use), buffers);
+    addPart(record, static_cast<RowFunctions &>(*member->code).makeValues(builder, use, isReadInBlock(kernel)),
+            buffers);
   }
   return record;
 }

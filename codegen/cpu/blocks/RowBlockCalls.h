@@ -58,6 +58,7 @@ private:
   };
   using BufferPointer = std::pair<Value, Value>;
   void addPart(Record &record, ValueRange values, ArrayRef<BufferPointer> buffers) const;
+  bool isReadInBlock(rows::KernelOp writer) const;
   Record collectRecord(OpBuilder &builder);
   void callBlocks(Code &code, const Record &record, ValueRange visible, Value low, Value high);
 

@@ -250,11 +250,13 @@ Value cpu::emitAlignment(OpBuilder &builder, Location loc, const KernelAddresses
 }
 
 Value cpu::emitStoreChoice(OpBuilder &builder, ModuleOp module, rows::KernelOp kernel, const KernelAddresses &addresses,
-                           const StreamedRows &rows, const Schedule &schedule, const KernelPlan &plan, Value context) {
+                           const StreamedRows &rows, const Schedule &schedule, const KernelPlan &plan, bool isReadSoon,
+                           Value context) {
   ChoiceBuilder choice{builder, kernel.getLoc(), addresses};
   Value useStream = arith::ConstantIntOp::create(builder, choice.loc, 1, 1);
   if (schedule.stores == StoreKind::Auto) {
-    useStream = choice.isLarge(module, rows, schedule.table);
+    useStream = isReadSoon ? arith::ConstantIntOp::create(builder, choice.loc, 0, 1)
+                           : choice.isLarge(module, rows, schedule.table);
     SmallVector<Value> buffers(kernel.getInputs());
     llvm::append_range(buffers, kernel.getInits());
     // Temporaries are read by this function itself.

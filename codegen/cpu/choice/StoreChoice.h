@@ -19,11 +19,12 @@ Value emitAlignment(OpBuilder &builder, Location loc, const rows::KernelAddresse
 
 /// Whether (i1) a call writes its rows past the cache: where scratch rows have room and, unless the schedule asks for
 /// it, what is written neither stays in the caches for its reader nor overwrites an input. `plan` says in which order
-/// rows are worked on: in batches, plain stores are faster. `context` is the caller's resid_ctx, or null where there is
-/// none: its hints come before the sizes where all that is written is the caller's.
+/// rows are worked on: in batches, plain stores are faster. With `isReadSoon`, what is written is read before other
+/// rows are. `context` is the caller's resid_ctx, or null where there is none: its hints come before the sizes where
+/// all that is written is the caller's.
 Value emitStoreChoice(OpBuilder &builder, ModuleOp module, rows::KernelOp kernel,
                       const rows::KernelAddresses &addresses, const StreamedRows &rows, const Schedule &schedule,
-                      const KernelPlan &plan, Value context);
+                      const KernelPlan &plan, bool isReadSoon, Value context);
 
 } // namespace mlir::resid::cpu
 

@@ -209,13 +209,13 @@ void RowFunctions::callPlain(OpBuilder &at, Location loc, ValueRange values, Val
 }
 
 /// After what the functions take, where the plan streams: whether (i1) this call writes past the cache.
-SmallVector<Value> RowFunctions::makeValues(OpBuilder &builder, KernelUse &use) {
+SmallVector<Value> RowFunctions::makeValues(OpBuilder &builder, KernelUse &use, bool isReadSoon) {
   SmallVector<Value> values = functions.getArguments(builder, use);
   if (plan.streamed) {
     auto kernel = use.get<rows::KernelOp>();
     values.push_back(emitStoreChoice(builder, use.enclosing->getParentOfType<ModuleOp>(), kernel,
                                      use.as<rows::KernelAddresses>(), *plan.streamed, target.schedule,
-                                     planKernel(kernel, target), findContext(use.enclosing)));
+                                     planKernel(kernel, target), isReadSoon, findContext(use.enclosing)));
   }
   return values;
 }

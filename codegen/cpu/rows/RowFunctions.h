@@ -23,8 +23,9 @@ public:
   void emit() override;
   LogicalResult launch(kernels::KernelUse &use) override;
 
-  /// What callRows needs of a kernel, made at the builder's position.
-  SmallVector<Value> makeValues(OpBuilder &builder, kernels::KernelUse &use);
+  /// What callRows needs of a kernel, made at the builder's position. `isReadSoon`: by others, before it is called
+  /// again.
+  SmallVector<Value> makeValues(OpBuilder &builder, kernels::KernelUse &use, bool isReadSoon = false);
   /// Runs the rows [low, high) of a kernel, or with sums down the rows the lanes. `values` are those of makeValues,
   /// where they are visible.
   void callRows(OpBuilder &at, Location loc, ValueRange values, Value low, Value high);
