@@ -126,7 +126,8 @@ FailureOr<Array> Interpreter::read(Operation *op, const Array &x, Value weightsO
     element = round(stored, sum.value());
     allowed.push_back(sum.bound(stored));
   }
-  if (!options.hasFMA)
+  // Sums without factors have no products to round.
+  if (!options.hasFMA && weights)
     judge(result, std::move(allowed), false);
   return result;
 }
@@ -175,7 +176,8 @@ FailureOr<Array> Interpreter::write(Operation *op, const Array &x, const Array &
     element = round(stored, sum.value());
     allowed.push_back(sum.bound(stored));
   }
-  if (!options.hasFMA)
+  // Without a mix, no product is added to a sum.
+  if (!options.hasFMA && mix)
     judge(result, std::move(allowed), false);
   return result;
 }
