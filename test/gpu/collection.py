@@ -17,7 +17,7 @@ EMBEDDED = [ptxas.ROOT / "test/embed/Inputs/cuda_calls.mlir"]
 
 def name_programs(kind, chosen):
     """(name, file) of the programs of cases, each once."""
-    return [(f"{kind} {pathlib.Path(name).name}", f"{name}.mlir") for name in dict.fromkeys(case.name for case in chosen)]
+    return [(f"{kind} {pathlib.Path(name).name}", pathlib.Path(f"{name}.mlir")) for name in dict.fromkeys(case.name for case in chosen)]
 
 
 def write_norm_grads(folder):

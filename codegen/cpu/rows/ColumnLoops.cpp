@@ -118,8 +118,8 @@ void ColumnLoops::emitSweeps(Step step, Value first, Value end, Accumulators &to
   SmallVector<int64_t> lanes;
   for (int64_t lane = 0; lane < kLanes; lane += body.getColumns())
     lanes.push_back(lane);
-  // With several rows read and written, the lines that a sweep skips cost more than accumulators on the stack. On a Zen
-  // 4 with AVX2, a transition between four streams of 1,024 columns took 6.1 us a row by two sweeps, and 4.8 by one.
+  // With several rows read and written, the lines that a sweep skips cost more than accumulators on the stack
+  // (benchmarks/transitions.py --flag=--mcpu=x86-64-v3).
   if (countStores(phase) > 1)
     return emitSweep(step, first, end, lanes, totals);
   for (int64_t lane : lanes)

@@ -61,6 +61,12 @@ func.func @rms_norm_of_a_row(%x: tensor<Dx!W>) -> (tensor<Dx!T>, tensor<!W>) {
   return %y, %rstd : tensor<Dx!T>, tensor<!W>
 }
 
+func.func @l2_norm(%x: tensor<RxDx!T>, %gamma: tensor<Dx!P>, %beta: tensor<Dx!P>) -> (tensor<RxDx!T>, tensor<RxDx!T>, tensor<Rx!W>) {
+  %y = resid.l2_norm %x gamma(%gamma) beta(%beta) {epsilon = 1.0e-12} : tensor<RxDx!T>, tensor<Dx!P>, tensor<Dx!P>
+  %z, %rstd = resid.l2_norm %x {epsilon = 1.0e-12} : tensor<RxDx!T> -> tensor<RxDx!T>, tensor<Rx!W>
+  return %y, %z, %rstd : tensor<RxDx!T>, tensor<RxDx!T>, tensor<Rx!W>
+}
+
 func.func @dyt(%x: tensor<RxDx!T>, %alpha: tensor<!P>, %gamma: tensor<Dx!P>, %beta: tensor<Dx!P>) -> (tensor<RxDx!T>, tensor<RxDx!T>) {
   %y = resid.dyt %x alpha(%alpha) gamma(%gamma) beta(%beta) : tensor<RxDx!T>, tensor<!P>, tensor<Dx!P>, tensor<Dx!P>
   %z = resid.dyt %x alpha(%alpha) : tensor<RxDx!T>, tensor<!P>
@@ -316,6 +322,20 @@ func.func @layer_norm_grad_of_two(%dy: tensor<RxSxDx!T>, %x: tensor<RxSxDx!T>, %
   %dx, %dgamma, %dbeta = resid.layer_norm_grad %dy, %x statistics(%mean, %c, %rstd) gamma(%gamma)
       : tensor<RxSxDx!T>, tensor<RxSxDx!T>, tensor<Rx!W>, tensor<SxDx!P>
   return %dx, %dgamma, %dbeta : tensor<RxSxDx!T>, tensor<SxDx!P>, tensor<SxDx!P>
+}
+
+func.func @l2_norm_grad(%dy: tensor<RxDx!T>, %x: tensor<RxDx!T>, %rstd: tensor<Rx!W>, %gamma: tensor<Dx!T>)
+    -> (tensor<RxDx!T>, tensor<Dx!P>, tensor<Dx!P>) {
+  %dx, %dgamma, %dbeta = resid.l2_norm_grad %dy, %x statistics(%rstd) gamma(%gamma) {epsilon = 1.0e-12}
+      : tensor<RxDx!T>, tensor<RxDx!T>, tensor<Rx!W>, tensor<Dx!T> -> tensor<RxDx!T>, tensor<Dx!P>, tensor<Dx!P>
+  return %dx, %dgamma, %dbeta : tensor<RxDx!T>, tensor<Dx!P>, tensor<Dx!P>
+}
+
+func.func @add_of_factors(%x: tensor<RxDx!T>, %f: tensor<RxDx!T>, %o: tensor<RxDx!T>, %s: tensor<!P>, %l: tensor<Dx!P>, %r: tensor<Rx1x!P>)
+    -> (tensor<RxDx!T>, tensor<RxDx!T>) {
+  %y = resid.add %x, %f skip(%s) also(%o scale %l) : tensor<RxDx!T>, tensor<!P>, tensor<Dx!P>
+  %z = resid.add %x, %y gate(%l) skip(%r) also(%o) : tensor<RxDx!T>, tensor<Dx!P>, tensor<Rx1x!P>
+  return %y, %z : tensor<RxDx!T>, tensor<RxDx!T>
 }
 
 func.func @rms_norm_grad(%dy: tensor<RxDx!T>, %x: tensor<RxDx!T>, %rstd: tensor<Rx!W>, %gamma: tensor<Dx!T>)
