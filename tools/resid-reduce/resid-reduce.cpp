@@ -16,10 +16,13 @@
 #include "tools/flags/CommandLine.h"
 #include "tools/flags/Tool.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/ToolOutputFile.h"
+#include <cerrno>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -98,6 +101,8 @@ llvm::Expected<int> InterestTest::run(ModuleOp module) const {
   // The file was taken away from the test, whose answer is about no program then.
   if (awaitFatalSignal())
     return llvm::createStringError("interrupted");
+  if (code == -1 && StringRef(reason).ends_with(std::strerror(ENOMEM)))
+    llvm::report_bad_alloc_error("a process");
   // A shell that does not find a command ends with this code too.
   if (code == -1)
     return cannotRun(name, "it, or a command in it, was not found or is not executable (" + reason +
