@@ -21,6 +21,7 @@ namespace mlir::resid {
 } // namespace mlir::resid
 
 using namespace mlir;
+using namespace mlir::resid;
 
 /// The sizes of a tensor's dimensions from `first` up to `end`.
 static SmallVector<OpFoldResult> getSizes(Code &builder, Value tensor, int64_t first, int64_t end) {

@@ -10,6 +10,7 @@
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
+using namespace mlir::resid;
 using namespace mlir::resid::rows;
 
 KernelBuilder::KernelBuilder(const RowProgram &program, OpBuilder &builder, Location location)
