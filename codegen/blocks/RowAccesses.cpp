@@ -44,8 +44,8 @@ static bool hasSize(Value source, unsigned dimension, OpFoldResult size) {
 static Value skipPartsOfRows(Value buffer, unsigned rowDimensions) {
   while (auto view = buffer.getDefiningOp<memref::SubViewOp>()) {
     for (unsigned dimension = 0; dimension < rowDimensions; ++dimension)
-      if (view.getDroppedDims().test(dimension) || view.getStaticOffset(dimension) != 0 ||
-          view.getStaticStride(dimension) != 1 ||
+      if (view.getDroppedDims().test(dimension) || view.getStaticOffsets()[dimension] != 0 ||
+          view.getStaticStrides()[dimension] != 1 ||
           (dimension != 0 && !hasSize(view.getSource(), dimension, view.getMixedSizes()[dimension])))
         return buffer;
     buffer = view.getSource();

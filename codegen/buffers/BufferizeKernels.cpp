@@ -49,9 +49,10 @@ static bool areApart(tensor::ExtractSliceOp a, tensor::ExtractSliceOp b) {
   if (a.getSource() != b.getSource())
     return false;
   auto beginsAfter = [](tensor::ExtractSliceOp first, tensor::ExtractSliceOp second, unsigned dim) {
-    int64_t start = first.getStaticOffset(dim), size = first.getStaticSize(dim), next = second.getStaticOffset(dim);
+    int64_t start = first.getStaticOffsets()[dim], size = first.getStaticSizes()[dim],
+            next = second.getStaticOffsets()[dim];
     bool isKnown = !ShapedType::isDynamic(start) && !ShapedType::isDynamic(size) && !ShapedType::isDynamic(next);
-    return isKnown && first.getStaticStride(dim) == 1 && start + size <= next;
+    return isKnown && first.getStaticStrides()[dim] == 1 && start + size <= next;
   };
   return llvm::any_of(llvm::seq<unsigned>(0, a.getSourceType().getRank()),
                       [&](unsigned dim) { return beginsAfter(a, b, dim) || beginsAfter(b, a, dim); });
