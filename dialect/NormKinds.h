@@ -88,6 +88,8 @@ struct NormRule {
   Operation *(*create)(OpBuilder &builder, Location loc, const NormParts &parts, Type normalized, TypeRange statistics);
 
   bool isElementwise() const { return statistics.empty(); }
+  /// Whether epsilon is the least length of a row, over which sums are taken and no means, and not an addend.
+  bool hasLength() const { return factor == NormFactor::Epsilon; }
 };
 
 /// The rule of a kind.

@@ -77,10 +77,11 @@ Value NormGradLowering::createScaled(Code &inner, ValueRange elements) const {
   return gamma ? inner.multiply(elements[Dy], gamma) : elements[Dy];
 }
 
-/// avg(g·x̂), and avg(g) where the norm takes the mean away; of an L2 norm S(g·x̂).
+/// avg(g·x̂), and avg(g) where the norm takes the mean away; of a norm by length S(g·x̂).
 SmallVector<Value> NormGradLowering::createMeans() {
   Type wide = type.clone(arithmetic);
-  bool centers = getNormRule(norm.kind).centersRows;
+  const NormRule &rule = getNormRule(norm.kind);
+  bool centers = rule.centersRows;
   auto body = [&](Code &inner, ValueRange elements) -> SmallVector<Value> {
     Value scaled = createScaled(inner, elements);
     SmallVector<Value> results{inner.multiply(scaled, createNormalized(inner, elements))};
@@ -92,7 +93,7 @@ SmallVector<Value> NormGradLowering::createMeans() {
   SmallVector<Value> terms = createElementwise(builder, operands, sizes, types, arithmetic, body);
   SmallVector<Type> meanTypes(terms.size(), getStatisticsType(type, norm.rank));
   IntegerAttr rank = builder.getI64IntegerAttr(norm.rank);
-  if (norm.kind == NormKind::L2)
+  if (rule.hasLength())
     return llvm::to_vector(ValueRange(rows::RowSumsOp::create(builder, meanTypes, terms, rank).getSums()));
   auto means = rows::RowMeansOp::create(builder, meanTypes, terms, rank);
   return llvm::to_vector(ValueRange(means.getMeans()));
@@ -111,7 +112,7 @@ Value NormGradLowering::createDx() {
       u = inner.subtract(u, elements[firstMean + 1]);
     Value negated = inner.negate(createNormalized(inner, elements)), mean = elements[firstMean];
     Value rstd = elements[firstMean - 1], dsum = elements.back();
-    if (norm.epsilon)
+    if (getNormRule(norm.kind).hasLength())
       mean = inner.select(inner.isBelow(rstd, getStatisticOfShortRows(norm.epsilon, arithmetic).convertToDouble()),
                           mean, 0.0);
     u = inner.fma(negated, mean, u);

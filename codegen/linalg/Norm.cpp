@@ -100,7 +100,7 @@ static SmallVector<Value> lowerRMSNorm(Code &builder, const NormParts &norm, Typ
   NormMaps maps(norm);
   auto statistics =
       rows::RMSStatisticsOp::create(builder, rowType, rowType, x, norm.epsilon, builder.getI64IntegerAttr(norm.rank),
-                                    norm.kind == NormKind::L2 ? builder.getUnitAttr() : UnitAttr());
+                                    getNormRule(norm.kind).hasLength() ? builder.getUnitAttr() : UnitAttr());
   auto body = [&](Code &inner, ValueRange elements) -> SmallVector<Value> {
     Value normalized = inner.multiply(inner.multiply(elements[0], elements[1]), elements[2]);
     return {applyAffine(inner, normalized, elements[3], elements[4], norm, getElementTypeOrSelf(resultType))};

@@ -45,7 +45,7 @@ void requireIds(Code &builder, Value ids, Value size, std::optional<int64_t> oth
 /// Requires the same of slices and elements that are taken from tensors, or put into them, outside of linalg ops.
 void requireSlices(Operation *root);
 
-/// y = skip_scale·x + branch_scale·(gate ⊙ f), rounded to the result's element type once; gate may be null.
+/// The sum of x, f and what `parts` add, by the steps of resid.add, rounded to the result's element type once.
 Value lowerAdd(Code &builder, Value x, Value f, const AddParts &parts, Type resultType);
 
 /// f + b along the feature axis.

@@ -17,7 +17,10 @@ struct Expansion : StatisticsArithmetic {
   Expansion(const StatisticsPhases &phases, Code &builder, Type type, const APFloat &epsilon)
       : StatisticsArithmetic(cast<FloatType>(type), epsilon), phases(phases), one(builder.constant(type, 1.0)) {}
 
-  /// S(v)/n or S(v²)/n of values made from x, in a pass of its own.
+  /// S(v) or S(v²) of values made from x, in a pass of its own.
+  ValueRange createSums(Code &builder, RowPass pass, ArrayRef<ReductionKind> kinds,
+                        function_ref<SmallVector<Value>(Code &, Value)> values) const;
+  /// The same over n.
   SmallVector<Value> createMeans(Code &builder, RowPass pass, ArrayRef<ReductionKind> kinds,
                                  function_ref<SmallVector<Value>(Code &, Value)> values) const;
   Value createMean(Code &builder, RowPass pass, ReductionKind kind, function_ref<Value(Code &, Value)> value) const {
@@ -38,12 +41,17 @@ struct Expansion : StatisticsArithmetic {
 
 static Value takeElement(Code &, Value x) { return x; }
 
-SmallVector<Value> Expansion::createMeans(Code &builder, RowPass pass, ArrayRef<ReductionKind> kinds,
-                                          function_ref<SmallVector<Value>(Code &, Value)> values) const {
-  ValueRange sums = phases.add(builder, pass, kinds, getType(), [&](Code &inner, ValueRange elements) {
+ValueRange Expansion::createSums(Code &builder, RowPass pass, ArrayRef<ReductionKind> kinds,
+                                 function_ref<SmallVector<Value>(Code &, Value)> values) const {
+  return phases.add(builder, pass, kinds, getType(), [&](Code &inner, ValueRange elements) {
     return values(inner, inner.castFloat(elements.front(), getType()));
   });
-  return llvm::map_to_vector(sums, [&](Value sum) { return builder.divide(sum, phases.getWidth()); });
+}
+
+SmallVector<Value> Expansion::createMeans(Code &builder, RowPass pass, ArrayRef<ReductionKind> kinds,
+                                          function_ref<SmallVector<Value>(Code &, Value)> values) const {
+  return llvm::map_to_vector(createSums(builder, pass, kinds, values),
+                             [&](Value sum) { return builder.divide(sum, phases.getWidth()); });
 }
 
 SmallVector<Value> Expansion::rescue(Code &builder, ArrayRef<Value> means,
@@ -112,31 +120,23 @@ static SmallVector<Value> expandLayer(const Expansion &expansion, Code &builder)
 
 //===------------------------------------------- RMS norm ---------------------------------------------------------===//
 
-/// q = S(x²), which becomes 1/max(sqrt(q), epsilon) of the row or its scaled copy.
-static SmallVector<Value> expandLength(const Expansion &expansion, Code &builder) {
+/// The mean of the squares, or with `isLength` their sum, and what follows from it.
+static SmallVector<Value> expandRMS(const Expansion &expansion, Code &builder, bool isLength) {
   auto getSquares = [&](RowPass pass, function_ref<Value(Code &, Value)> value) {
-    auto single = [&](Code &inner, ValueRange elements) {
-      return SmallVector<Value>{value(inner, inner.castFloat(elements.front(), expansion.getType()))};
-    };
-    return expansion.phases.add(builder, pass, ReductionKind::SumOfSquares, expansion.getType(), single).front();
+    auto single = [&](Code &inner, Value x) { return SmallVector<Value>{value(inner, x)}; };
+    return isLength ? expansion.createSums(builder, pass, ReductionKind::SumOfSquares, single).front()
+                    : expansion.createMean(builder, pass, ReductionKind::SumOfSquares, value);
   };
   Value q = getSquares(RowPass::First, takeElement);
   auto redo = [&](Value scale) {
     auto multiply = [&](Code &inner, Value x) { return inner.multiply(x, scale); };
     return SmallVector<Value>{getSquares(RowPass::Further, multiply)};
   };
-  SmallVector<Value> usable = expansion.rescue(builder, q, redo, /*leastEpsilon=*/0x1p-50);
-  return {usable[0], expansion.createReciprocalLength(builder, usable[1], usable[0])};
-}
-
-static SmallVector<Value> expandRMS(const Expansion &expansion, Code &builder) {
-  Value q = expansion.createMean(builder, RowPass::First, ReductionKind::SumOfSquares, takeElement);
-  auto redo = [&](Value scale) {
-    auto multiply = [&](Code &inner, Value x) { return inner.multiply(x, scale); };
-    return SmallVector<Value>{expansion.createMean(builder, RowPass::Further, ReductionKind::SumOfSquares, multiply)};
-  };
-  SmallVector<Value> usable = expansion.rescue(builder, q, redo);
-  return {usable[0], expansion.createReciprocalRoot(builder, usable[1], usable[0])};
+  // Squares below 2^-100 are those of lengths below 2^-50.
+  SmallVector<Value> usable =
+      isLength ? expansion.rescue(builder, q, redo, /*leastEpsilon=*/0x1p-50) : expansion.rescue(builder, q, redo);
+  return {usable[0], isLength ? expansion.createReciprocalLength(builder, usable[1], usable[0])
+                              : expansion.createReciprocalRoot(builder, usable[1], usable[0])};
 }
 
 /// S(t)/n, where t adds up the squares of all streams times `scale`; without one it is 1.
@@ -167,7 +167,7 @@ SmallVector<Value> LayerStatisticsOp::expand(Code &builder, StatisticsPhases &ph
 
 SmallVector<Value> RMSStatisticsOp::expand(Code &builder, StatisticsPhases &phases) {
   Expansion expansion(phases, builder, getElementTypeOrSelf(getRstd().getType()), getEpsilon());
-  return getLength() ? expandLength(expansion, builder) : expandRMS(expansion, builder);
+  return expandRMS(expansion, builder, getLength());
 }
 
 SmallVector<Value> StreamStatisticsOp::expand(Code &builder, StatisticsPhases &phases) {

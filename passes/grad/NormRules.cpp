@@ -115,7 +115,7 @@ static void addStatisticsGradient(Gradients &gradients, const NormParts &parts, 
     Value cube = arith::MulFOp::create(inner, arith::MulFOp::create(inner, r, r), r);
     Value factor = arith::MulFOp::create(inner, read(drstd, ofRow), cube);
     element = arith::NegFOp::create(inner, arith::MulFOp::create(inner, factor, element));
-    if (parts.kind == NormKind::L2) {
+    if (getNormRule(parts.kind).hasLength()) {
       Numbers numbers(inner, arithmetic);
       Value least = numbers.constant(getStatisticOfShortRows(parts.epsilon, arithmetic).convertToDouble());
       element = numbers.select(numbers.compare(arith::CmpFPredicate::OLT, r, least), element, numbers.constant(0.0));
@@ -125,7 +125,7 @@ static void addStatisticsGradient(Gradients &gradients, const NormParts &parts, 
     Value d = read(dmean, ofRow);
     element = element ? Value(arith::AddFOp::create(inner, d, element)) : d;
   }
-  if (parts.kind != NormKind::L2)
+  if (!getNormRule(parts.kind).hasLength())
     element = arith::DivFOp::create(inner, element, count);
   Value empty = tensor::EmptyOp::create(builder, groups.sizes, whole.getElementType());
   body.addResult(empty, identity);

@@ -1,5 +1,4 @@
-// StreamPart of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH
-// LLVM-exception
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What the elements of an expression are to residual streams: parts of a tensor, terms of a sum, weights. Does not own
 // which reads and writes they make (StreamForm.h).

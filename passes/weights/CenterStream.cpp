@@ -114,15 +114,13 @@ static LogicalResult planWriter(BlockOp block, Preparation &preparation, Centeri
   if (block.hasDropout())
     return refusal.set(
         block, "expected no dropout between the branch and the stream, but got one; resid-inference removes it");
-  if (Value gate = block.getGate(); gate && !scalesRows(gate)) {
-    std::string type;
-    llvm::raw_string_ostream(type) << gate.getType();
-    return refusal.set(block, "expected a gate of one number or one per row, but got " + type);
-  }
-  if (Value skip = block.getSkip(); skip && !scalesRows(skip)) {
-    std::string type;
-    llvm::raw_string_ostream(type) << skip.getType();
-    return refusal.set(block, "expected a skip of one number or one per row, but got " + type);
+  for (auto [factor, name] : {std::pair<Value, StringRef>(block.getGate(), "gate"), {block.getSkip(), "skip"}}) {
+    if (!factor || scalesRows(factor))
+      continue;
+    std::string text;
+    llvm::raw_string_ostream(text) << "expected a " << name << " of one number or one per row, but got "
+                                   << factor.getType();
+    return refusal.set(block, text);
   }
   if (block.getAlso())
     return refusal.set(block, "expected one stream, but got a second operand");
