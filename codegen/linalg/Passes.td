@@ -88,6 +88,26 @@ def AbsorbGroupReshapes : Pass<"resid-absorb-group-reshapes"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def DropUnitColumns : Pass<"resid-drop-unit-columns"> {
+  let summary = "let elementwise ops go along groups of single columns";
+  let description = [{
+    Weights of n streams are rows of one column, n of which are a group. An elementwise op on them goes along the group
+    after this pass, so that it has n columns, and shares a kernel with what makes them of rows.
+
+    Class: bit-exact. Before:
+    ```mlir
+    %w = linalg.generic … : tensor<?x4x1xf32>
+    ```
+    After:
+    ```mlir
+    %c = linalg.generic … : tensor<?x4xf32>
+    %w = tensor.expand_shape %c [[0], [1, 2]] … : tensor<?x4xf32> into tensor<?x4x1xf32>
+    ```
+    An op that draws random numbers stays as it is, since they are drawn by row and column.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def LowerPacks : Pass<"resid-lower-packs"> {
   let summary = "lower linalg.pack and linalg.unpack to padding, reshapes and transposes";
   let description = [{

@@ -20,6 +20,7 @@ void resid::buildRowKernelPipeline(OpPassManager &pm, const rows::FormKernelsOpt
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addPass(createDecomposeSoftmax());
   pm.addPass(createAbsorbGroupReshapes());
+  pm.addPass(createDropUnitColumns());
   // A size that is asked of an intermediate tensor would make that tensor a result of its kernel.
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   pm.addPass(createCanonicalizerPass());
