@@ -38,8 +38,9 @@ void buffers::buildBufferizationPipeline(OpPassManager &manager, std::shared_ptr
   oneShot.allowReturnAllocsFromLoops = true;
   manager.addPass(bufferization::createOneShotBufferizePass(oneShot));
   addCleanup(manager);
-  if (target->getDevice())
-    manager.addPass(createSpreadTemporaries());
+  SpreadTemporariesOptions spread;
+  spread.onStack = !target->getDevice();
+  manager.addPass(createSpreadTemporaries(spread));
   manager.addPass(createAllocateScratch(target));
   addCleanup(manager);
   if (!target->getDevice())

@@ -71,8 +71,11 @@ def SpreadTemporaries : Pass<"resid-spread-temporaries"> {
   let description = [{
     A temporary of known size that a step of a loop makes for itself becomes one for all steps, with the number of the
     step as its last dimension. So steps that have nothing else in common may run at the same time. The loop works on
-    single elements alone. For devices; on a CPU, one step has the memory after the other. Bit-exact.
+    single elements alone. That is for devices. On a CPU (`on-stack`), temporaries of loops whose steps become lanes of
+    vectors are on the stack, where it holds those of two steps; with others, one step has the memory after the other.
+    Bit-exact.
   }];
+  let options = [Option<"onStack", "on-stack", "bool", /*default=*/"false", "temporaries are on the stack">];
   let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 

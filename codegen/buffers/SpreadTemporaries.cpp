@@ -1,9 +1,11 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Gives each step of a loop memory of its own for what the steps keep to themselves.
+// Gives each step of a loop memory of its own for what the steps keep to themselves: in one array for all steps, or on
+// the stack.
 
 #include "codegen/buffers/Passes.h"
 #include "codegen/kernels/IndependentLoops.h"
+#include "codegen/kernels/LaneLoops.h"
 #include "mlir/IR/Matchers.h"
 
 namespace mlir::resid::buffers {
@@ -49,10 +51,30 @@ static void spread(memref::AllocOp temporary, scf::ForOp loop) {
   temporary.erase();
 }
 
+static void keepOnStack(const kernels::LaneLoop &loop) {
+  for (Operation *temporary : loop.getTemporaries()) {
+    OpBuilder builder(temporary);
+    auto type = cast<MemRefType>(temporary->getResultTypes().front());
+    temporary->replaceAllUsesWith(memref::AllocaOp::create(builder, temporary->getLoc(), type));
+    temporary->erase();
+  }
+}
+
 namespace {
 
 struct SpreadTemporaries : buffers::impl::SpreadTemporariesBase<SpreadTemporaries> {
+  using SpreadTemporariesBase::SpreadTemporariesBase;
+
   void runOnOperation() override {
+    if (!onStack)
+      return spreadAll();
+    getOperation()->walk<WalkOrder::PreOrder>([](scf::ForOp loop) {
+      if (std::optional<kernels::LaneLoop> lanes = kernels::LaneLoop::find(loop, /*areArgumentsApart=*/true))
+        keepOnStack(*lanes);
+    });
+  }
+
+  void spreadAll() {
     SmallVector<scf::ForOp> loops;
     getOperation()->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
       loops.push_back(loop);

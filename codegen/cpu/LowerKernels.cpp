@@ -6,6 +6,7 @@
 #include "codegen/cpu/attention/AttentionFunctions.h"
 #include "codegen/cpu/blocks/RowBlockCalls.h"
 #include "codegen/cpu/choice/LocalRows.h"
+#include "codegen/cpu/loops/LaneLoopFunctions.h"
 
 namespace mlir::resid::cpu {
 #define GEN_PASS_DEF_LOWERKERNELS
@@ -32,7 +33,40 @@ public:
     }
   }
 
+  SmallVector<Operation *> findKernels(ModuleOp module) override {
+    SmallVector<Operation *> kernels;
+    module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (std::optional<TakenLaneLoop> loop = TakenLaneLoop::find(op))
+        laneLoops.insert({op, *loop});
+      else if (!isa<kernels::KernelOpInterface>(op))
+        return WalkResult::advance();
+      kernels.push_back(op);
+      return WalkResult::skip();
+    });
+    takeStackOnce(module);
+    return kernels;
+  }
+
+  /// Steps of a loop that is no kernel have one stack memory after the other.
+  void takeStackOnce(ModuleOp module) {
+    module.walk([&](memref::AllocaOp memory) {
+      auto function = memory->getParentOfType<func::FuncOp>();
+      scf::ForOp loop = memory->getParentOfType<scf::ForOp>();
+      while (loop && !laneLoops.contains(loop))
+        loop = loop->getParentOfType<scf::ForOp>();
+      if (function && !loop)
+        memory->moveBefore(&function.getBody().front(), function.getBody().front().begin());
+    });
+  }
+
+  FailureOr<kernels::KernelUse> prepare(Operation *op) override {
+    auto loop = laneLoops.find(op);
+    return loop == laneLoops.end() ? KernelLowering::prepare(op) : loop->second.createUse();
+  }
+
   FailureOr<std::unique_ptr<kernels::KernelCode>> createCode(kernels::KernelUse use) override {
+    if (isa<scf::ForOp>(use.op))
+      return create<LaneLoopFunctions>(laneLoops.at(use.op), use, symbols, target);
     if (auto kernel = dyn_cast<rows::KernelOp>(use.op)) {
       if (std::optional<std::string> obstacle = findLocalRowObstacle(kernel, target.schedule.table))
         return kernel.emitOpError(*obstacle);
@@ -68,6 +102,7 @@ private:
   std::vector<std::unique_ptr<RowBlockCalls>> allRowBlocks;
   /// By the kernels that they run.
   llvm::DenseMap<Operation *, RowBlockCalls *> rowBlocks;
+  llvm::DenseMap<Operation *, TakenLaneLoop> laneLoops;
 };
 
 struct LowerKernels : cpu::impl::LowerKernelsBase<LowerKernels> {

@@ -5,6 +5,7 @@
 #include "codegen/kernels/ArgumentBuffers.h"
 #include "codegen/kernels/DisjointBuffers.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SmallBitVector.h"
 
@@ -34,8 +35,8 @@ static SmallVector<ElementAccess> collectElementAccesses(Operation *loop) {
 
 bool kernels::hasElementsOnly(Operation *loop, bool withTemporaries) {
   return !loop->walk([&](Operation *op) {
-                auto temporary = dyn_cast<memref::AllocOp>(op);
-                bool isOwn = withTemporaries && temporary && temporary.getType().hasStaticShape();
+                bool isOwn = withTemporaries && isa<memref::AllocOp, memref::AllocaOp>(op) &&
+                             cast<MemRefType>(op->getResultTypes().front()).hasStaticShape();
                 bool isElement = isa<memref::LoadOp, memref::StoreOp, scf::ForOp, scf::IfOp>(op) ||
                                  (isMemoryEffectFree(op) && !isa_and_present<memref::MemRefDialect>(op->getDialect()));
                 return isOwn || isElement ? WalkResult::advance() : WalkResult::interrupt();
@@ -58,14 +59,25 @@ static bool lieAlike(Value a, Value b) {
   return a.getType() == b.getType() && isWhole(a) && isWhole(b);
 }
 
-bool kernels::isIndependent(scf::ForOp loop, Operation *loops) {
+static bool areTwoArguments(Value a, Value b) {
+  a = skipReshapes(a), b = skipReshapes(b);
+  auto isArgument = [](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && isa<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  };
+  return a != b && isArgument(a) && isArgument(b);
+}
+
+bool kernels::isIndependent(scf::ForOp loop, Operation *loops, bool areArgumentsApart) {
   SmallVector<ElementAccess> accesses = collectElementAccesses(loops);
   return llvm::all_of(accesses, [&](const ElementAccess &write) {
-    if (!write.isWrite)
+    // What a step allocates is its own.
+    if (!write.isWrite || loop.getRegion().isAncestor(Value(write.buffer).getParentRegion()))
       return true;
     llvm::SmallBitVector common = findStepDimensions(write, loop.getInductionVar());
     for (const ElementAccess &access : accesses) {
-      if (access.buffer != write.buffer && areDisjoint(access.buffer, write.buffer))
+      if (access.buffer != write.buffer && (areDisjoint(access.buffer, write.buffer) ||
+                                            (areArgumentsApart && areTwoArguments(access.buffer, write.buffer))))
         continue;
       if (access.buffer != write.buffer && !lieAlike(access.buffer, write.buffer))
         return false;

@@ -15,8 +15,9 @@ bool hasElementsOnly(Operation *loop, bool withTemporaries = false);
 
 /// Whether no step of `loop` reads or writes an element that another step writes, wherever in `loops` around it: each
 /// buffer that is written there has a dimension along which all accesses are at the number of the step. `loops` has
-/// elements only.
-bool isIndependent(scf::ForOp loop, Operation *loops);
+/// elements only. `areArgumentsApart`: each argument of the function around them is another array, which is so for
+/// loops of a program, before its results are said to be no argument.
+bool isIndependent(scf::ForOp loop, Operation *loops, bool areArgumentsApart = false);
 
 } // namespace mlir::resid::kernels
 
