@@ -146,10 +146,9 @@ Loop LoopFinder::readLoop(unsigned loop) {
   return result;
 }
 
-/// Whether one loop over both does the same: each operand has neither, or both as neighbours in memory.
+/// Whether one loop over both does the same: each operand has neither, or both as neighbours in memory. In panels, all
+/// contracted loops are neighbours, and columns have no others.
 bool LoopFinder::canMerge(unsigned outer, unsigned inner) {
-  if (isInPackedFactor(outer) || isInPackedFactor(inner))
-    return false;
   return llvm::all_of(operands, [&](const MappedOperand &mapped) {
     std::optional<unsigned> first = mapped.find(outer), second = mapped.find(inner);
     if (!first && !second)

@@ -43,9 +43,9 @@ def Contraction_KernelOp : Contraction_Op<"kernel", [AttrSizedOperandSegments, D
     those of `inputs` and uses parallel loops of a alone. With `chain`, every run of so many contracted points has an acc
     of its own, which begins at `start`; the first one's takes the others' by one addition each, in order.
 
-    `packed_columns`: b holds panels of so many columns. Its map is (k, n) or (n, k) of a matrix without batches, and its shape
-    is [ceil(N / columns)][K][columns], or for bf16 [ceil(N / columns)][ceil(K / 2)][columns][2]. Columns past N and
-    the k past K are never used.
+    `packed_columns`: b holds panels of so many columns. Its map is (k, n) or (n, k) of a matrix without batches, where k
+    is all contracted loops in order, and its shape is [ceil(N / columns)][K][columns], or for bf16
+    [ceil(N / columns)][ceil(K / 2)][columns][2]. Columns past N and the k past K are never used.
 
     The buffers of `initial` and `inputs` may be exactly that of `init` where their maps are the same; those of a and b
     may not. `scratch` is memory for panels and for a in the arithmetic type, which a kernel on buffers has if it needs

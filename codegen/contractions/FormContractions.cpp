@@ -117,29 +117,10 @@ Value KernelFormer::createInit() {
   return tensor::EmptyOp::create(builder, loc, tensor::getMixedSizes(builder, loc, init), type.getElementType());
 }
 
-/// The panels that `matrix` was unpacked from, if they are as the kernel reads them.
-static Value findPanels(Value matrix, AffineMap map, unsigned parallelLoops) {
-  auto unpack = matrix.getDefiningOp<linalg::UnPackOp>();
-  auto type = dyn_cast<RankedTensorType>(matrix.getType());
-  // Only of static sizes is it known that the panels have all columns.
-  if (!unpack || !type || type.getRank() != 2 || !type.hasStaticShape() || !unpack.getSourceType().hasStaticShape())
-    return nullptr;
-  auto isColumns = [&](unsigned d) { return cast<AffineDimExpr>(map.getResult(d)).getPosition() < parallelLoops; };
-  if (isColumns(0) == isColumns(1))
-    return nullptr;
-  int64_t columns = isColumns(0) ? 0 : 1;
-  PanelLayout layout = getPanelLayout(type.getElementType(), columns);
-  ArrayRef<int64_t> outer = unpack.getOuterDimsPerm();
-  bool isOrdered = outer.empty() ? columns == 0 : outer == ArrayRef(layout.outerOrder);
-  bool isPanels = isOrdered && unpack.getInnerDimsPos() == ArrayRef(layout.innerDimensions) &&
-                  unpack.getStaticInnerTiles() == ArrayRef(layout.innerTiles);
-  return isPanels ? unpack.getSource() : Value();
-}
-
 void KernelFormer::readPanels(OperandSource &a, OperandSource &b) {
   unsigned parallel = op.getNumParallelLoops();
-  Value panels = findPanels(b.tensor, b.map, parallel);
-  if (!panels && (panels = findPanels(a.tensor, a.map, parallel)))
+  Value panels = findPanels(b, parallel);
+  if (!panels && (panels = findPanels(a, parallel)))
     std::swap(a, b);
   if (!panels)
     return;

@@ -1,9 +1,10 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reads through ops that only move or widen elements.
+// Reads through ops that only move or widen elements, or that unpack panels.
 
 #include "codegen/contractions/OperandSource.h"
 
+#include "dialect/WeightPanels.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 using namespace mlir;
@@ -26,4 +27,24 @@ std::optional<OperandSource> contraction::readThrough(const OperandSource &sourc
     return std::nullopt;
   AffineMap input = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
   return OperandSource{op.getDpsInputOperand(0)->get(), input.compose(inversePermutation(result)).compose(source.map)};
+}
+
+Value contraction::findPanels(const OperandSource &matrix, unsigned parallelLoops) {
+  auto unpack = matrix.tensor.getDefiningOp<linalg::UnPackOp>();
+  auto type = dyn_cast<RankedTensorType>(matrix.tensor.getType());
+  // Only of static sizes is it known that the panels have all columns.
+  if (!unpack || !type || type.getRank() != 2 || !type.hasStaticShape() || !unpack.getSourceType().hasStaticShape())
+    return nullptr;
+  auto isColumns = [&](unsigned d) {
+    return cast<AffineDimExpr>(matrix.map.getResult(d)).getPosition() < parallelLoops;
+  };
+  if (isColumns(0) == isColumns(1))
+    return nullptr;
+  int64_t columns = isColumns(0) ? 0 : 1;
+  PanelLayout layout = getPanelLayout(type.getElementType(), columns);
+  ArrayRef<int64_t> outer = unpack.getOuterDimsPerm();
+  bool isOrdered = outer.empty() ? columns == 0 : outer == ArrayRef(layout.outerOrder);
+  bool isPanels = isOrdered && unpack.getInnerDimsPos() == ArrayRef(layout.innerDimensions) &&
+                  unpack.getStaticInnerTiles() == ArrayRef(layout.innerTiles);
+  return isPanels ? unpack.getSource() : Value();
 }

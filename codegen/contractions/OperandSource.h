@@ -21,6 +21,9 @@ struct OperandSource {
 /// What was there before a linalg op that transposes, broadcasts, or widens to `arithmetic`; nothing if there is none.
 std::optional<OperandSource> readThrough(const OperandSource &source, FloatType arithmetic);
 
+/// The panels that a matrix was unpacked from, if they are as a kernel reads them whose columns are a parallel loop.
+Value findPanels(const OperandSource &matrix, unsigned parallelLoops);
+
 } // namespace mlir::resid::contraction
 
 #endif // RESID_CODEGEN_CONTRACTIONS_OPERANDSOURCE_H

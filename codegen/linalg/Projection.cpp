@@ -3,9 +3,11 @@
 // Lowering of the projection of all streams: their statistics, and a product of them in chains.
 
 #include "codegen/contractions/ContractionDialect.h"
+#include "codegen/contractions/OperandSource.h"
 #include "codegen/linalg/Patterns.h"
 #include "codegen/linalg/StreamParts.h"
 #include "codegen/rows/RowsDialect.h"
+#include "dialect/WeightPanels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -31,6 +33,8 @@ public:
 private:
   /// z = p·root, with p of x·scale.
   Value createProduct(Value scale, Value root);
+  /// The panels of the weight, if there are some.
+  Value findPanels();
   /// The weight with the dimensions of streams and features apart.
   Value expandWeight();
   SmallVector<OpFoldResult> getRowSizes() const { return llvm::to_vector(ArrayRef(sizes).drop_back(2)); }
@@ -46,6 +50,13 @@ private:
 } // namespace
 
 static Value multiply(Code &builder, ValueRange elements) { return builder.multiply(elements[0], elements[1]); }
+
+Value ProjectLowering::findPanels() {
+  contraction::OperandSource source{weight, getIdentityMap(builder.getContext(), 2)};
+  while (std::optional<contraction::OperandSource> before = contraction::readThrough(source, arithmetic))
+    source = *before;
+  return contraction::findPanels(source, /*parallelLoops=*/1);
+}
 
 Value ProjectLowering::expandWeight() {
   ArrayRef<int64_t> features = typeOf(x).getShape().take_back(2);
@@ -73,10 +84,11 @@ Value ProjectLowering::createProduct(Value scale, Value root) {
                               getRowMap(context, loops, 2)};
   int64_t terms = features * typeOf(x).getShape().end()[-2];
   bool isOneChain = !ShapedType::isDynamic(features) && terms <= kChain;
-  Value init = tensor::EmptyOp::create(builder, outputSizes, arithmetic);
+  Value init = tensor::EmptyOp::create(builder, outputSizes, arithmetic), panels = findPanels();
   auto kernel = contraction::KernelOp::create(
-      builder, init.getType(), x, expandWeight(), zero, /*initial=*/Value(), root, scale, init, /*scratch=*/Value(),
-      builder.getAffineMapArrayAttr(maps), builder.getI64IntegerAttr(rows + 1), /*packed_columns=*/IntegerAttr(),
+      builder, init.getType(), x, panels ? panels : expandWeight(), zero, /*initial=*/Value(), root, scale, init,
+      /*scratch=*/Value(), builder.getAffineMapArrayAttr(maps), builder.getI64IntegerAttr(rows + 1),
+      panels ? builder.getI64IntegerAttr(kPanelColumns) : IntegerAttr(),
       isOneChain ? IntegerAttr() : builder.getI64IntegerAttr(kChain));
   OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(&kernel.getBody(), {}, TypeRange{arithmetic, arithmetic},

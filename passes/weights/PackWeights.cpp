@@ -40,7 +40,9 @@ public:
 
 private:
   LogicalResult visitContraction(const View &view, OpOperand &use, Contraction contraction);
-  LogicalResult visitLinear(const View &view, OpOperand &use, LinearOp op);
+  /// An op that multiplies rows by a weight, whose dimension `outputAxis` counts columns.
+  LogicalResult visitLayer(const View &view, OpOperand &use, OpOperand &weight, int64_t outputAxis,
+                           FloatType arithmetic);
   LogicalResult setColumns(Operation *op, int64_t candidate);
 
   LinearRefusal &refusal;
@@ -76,12 +78,14 @@ LogicalResult UseFinder::setColumns(Operation *op, int64_t candidate) {
   return success();
 }
 
-LogicalResult UseFinder::visitLinear(const View &view, OpOperand &use, LinearOp op) {
-  if (&use != &op.getWeightMutable())
+LogicalResult UseFinder::visitLayer(const View &view, OpOperand &use, OpOperand &weight, int64_t outputAxis,
+                                    FloatType arithmetic) {
+  Operation *op = use.getOwner();
+  if (&use != &weight)
     return refusal.set(op, "expected contractions to multiply by the weight, but one multiplies the weight");
-  if (view.isWidened && op.getArithmeticType().isF64())
+  if (view.isWidened && arithmetic.isF64())
     return refusal.set(op, "expected arithmetic in f32 after a cast to a wider type, but got f64");
-  return setColumns(op, view.places[0] == op.getOutputAxis() ? 0 : 1);
+  return setColumns(op, view.places[0] == outputAxis ? 0 : 1);
 }
 
 LogicalResult UseFinder::visitContraction(const View &view, OpOperand &use, Contraction contraction) {
@@ -123,7 +127,12 @@ LogicalResult UseFinder::visit(const View &view) {
       continue;
     }
     if (auto linear = dyn_cast<LinearOp>(user)) {
-      if (failed(visitLinear(view, use, linear)))
+      if (failed(visitLayer(view, use, linear.getWeightMutable(), linear.getOutputAxis(), linear.getArithmeticType())))
+        return failure();
+      continue;
+    }
+    if (auto project = dyn_cast<ProjectOp>(user)) {
+      if (failed(visitLayer(view, use, project.getWeightMutable(), /*outputAxis=*/0, project.getArithmeticType())))
         return failure();
       continue;
     }

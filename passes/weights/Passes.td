@@ -317,7 +317,7 @@ def PackWeights : Pass<"resid-pack-weights", "::mlir::ModuleOp"> {
     They are the same for every processor. The `linalg.unpack` costs nothing: the kernel reads the panels.
 
     - Fires on arguments marked `resid.weight`, on those that `@F_prepare` makes already, and on constants.
-    - Such a weight has two static dimensions. All that reads it are `resid.linear` and contractions that sum over one of them, and have the
+    - Such a weight has two static dimensions. All that reads it are `resid.linear`, `resid.project` and contractions that sum over one of them, and have the
       other as the last dimension of their result. So weights `[in, out]` and `[out, in]` are taken alike. Transposes, broadcasts
       and casts to a wider type may stand between.
     - Run it last: other passes do not look into panels.

@@ -253,3 +253,35 @@ func.func @linear_both_ways(%x: tensor<4x8xf32>, %w: tensor<8x8xf32> {resid.weig
   %y = resid.linear %h, %w {transposed} : tensor<4x8xf32>, tensor<8x8xf32>
   return %y : tensor<4x8xf32>
 }
+
+// -----
+
+// The weights of projections, in f32, in bf16 and transposed.
+// CHECK-LABEL: func.func @projections(
+// CHECK-DAG: %[[W:.*]] = linalg.unpack %{{.*}} outer_dims_perm = [0, 1] inner_dims_pos = [0] inner_tiles = [16] {{.*}} -> tensor<24x40xf32>
+// CHECK-DAG: %[[V:.*]] = linalg.unpack %{{.*}} outer_dims_perm = [0, 1] inner_dims_pos = [0, 1] inner_tiles = [16, 2] {{.*}} -> tensor<8x40xbf16>
+// CHECK-DAG: %[[U:.*]] = linalg.unpack %{{.*}} outer_dims_perm = [1, 0] inner_dims_pos = [1] inner_tiles = [16] {{.*}} -> tensor<40x9xf32>
+// CHECK: resid.project %{{.*}}, %[[W]] {{.*}} -> tensor<?x24xf32>, tensor<?xf32>
+// CHECK: resid.project %{{.*}}, %[[V]]
+// expected-remark @below {{packed (bit-exact): 24 columns of 40 in panels of 16}}
+func.func @projections(%x: tensor<?x4x10xbf16>, %w: tensor<24x40xf32> {resid.weight},
+                       // expected-remark @below {{packed (bit-exact): 8 columns of 40 in panels of 16}}
+                       %v: tensor<8x40xbf16> {resid.weight},
+                       // expected-remark @below {{packed (bit-exact): 9 columns of 40 in panels of 16}}
+                       %u: tensor<40x9xf32> {resid.weight}) -> (tensor<?x24xf32>, tensor<?xf32>, tensor<?x8xf32>, tensor<?x9xf32>) {
+  %z, %rstd = resid.project %x, %w {epsilon = 1.0e-6} : tensor<?x4x10xbf16>, tensor<24x40xf32> -> tensor<?x24xf32>, tensor<?xf32>
+  %y = resid.project %x, %v {epsilon = 1.0e-6} : tensor<?x4x10xbf16>, tensor<8x40xbf16>
+  %e = tensor.empty() : tensor<9x40xf32>
+  %t = linalg.transpose ins(%u : tensor<40x9xf32>) outs(%e : tensor<9x40xf32>) permutation = [1, 0]
+  %p = resid.project %x, %t {epsilon = 1.0e-6} : tensor<?x4x10xbf16>, tensor<9x40xf32>
+  return %z, %rstd, %y, %p : tensor<?x24xf32>, tensor<?xf32>, tensor<?x8xf32>, tensor<?x9xf32>
+}
+
+// -----
+
+// expected-remark @below {{not packed: expected contractions to multiply by the weight, but one multiplies the weight}}
+func.func @projection_of_the_weight(%x: tensor<8x64xf32>, %w: tensor<8x8xf32> {resid.weight}) -> tensor<8xf32> {
+  // expected-note @below {{found here}}
+  %z = resid.project %w, %x {epsilon = 1.0e-6} : tensor<8x8xf32>, tensor<8x64xf32>
+  return %z : tensor<8xf32>
+}
