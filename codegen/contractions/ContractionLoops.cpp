@@ -37,7 +37,7 @@ ArrayAttr KernelLoops::getFacts() const {
   SmallVector<Attribute> facts = {
       TypeAttr::get(arithmetic),
       builder.getDenseI64ArrayAttr({int64_t(batches.size()), int64_t(contracted.size()), hasInitial, hasRowScale, chain,
-                                    isPacked, scratch != nullptr})};
+                                    packedColumns, scratch != nullptr})};
   for (const LoopOperand &operand : operands)
     facts.push_back(TypeAttr::get(operand.elementType));
   return builder.getArrayAttr(facts);
@@ -223,7 +223,7 @@ FailureOr<KernelLoops> LoopFinder::find() {
   result.hasInitial = static_cast<bool>(kernel.getInitial());
   result.hasRowScale = static_cast<bool>(kernel.getRowScale());
   result.chain = kernel.getChain().value_or(0);
-  result.isPacked = kernel.getPackedColumns().has_value();
+  result.packedColumns = kernel.getPackedColumns().value_or(0);
   result.arithmetic = kernel.getArithmeticType();
   result.m = rows ? makeMerged(*rows) : one;
   result.n = columns ? makeMerged(*columns) : one;

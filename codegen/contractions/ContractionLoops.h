@@ -37,8 +37,8 @@ struct KernelLoops : kernels::KernelIndexing {
   bool hasInitial = false, hasRowScale = false;
   /// Terms of a chain; 0: all of them are one.
   int64_t chain = 0;
-  /// b is in panels already.
-  bool isPacked = false;
+  /// The columns of the panels that b is in already; 0: it is a matrix.
+  int64_t packedColumns = 0;
   SmallVector<Loop> batches;
   /// m is in a, n in b; each is in the result. A loop of size 1 stands for one that there is not.
   Loop m, n;

@@ -45,7 +45,8 @@ def Contraction_KernelOp : Contraction_Op<"kernel", [AttrSizedOperandSegments, D
 
     `packed_columns`: b holds panels of so many columns. Its map is (k, n) or (n, k) of a matrix without batches, where k
     is all contracted loops in order, and its shape is [ceil(N / columns)][K][columns], or for bf16
-    [ceil(N / columns)][ceil(K / 2)][columns][2]. Columns past N and the k past K are never used.
+    [ceil(N / columns)][ceil(K / 2)][columns][2]. Columns past N and the k past K are never used. Other numbers than 16
+    are N rounded up to a multiple of 8, and N is known.
 
     The buffers of `initial` and `inputs` may be exactly that of `init` where their maps are the same; those of a and b
     may not. `scratch` is memory for panels and for a in the arithmetic type, which a kernel on buffers has if it needs

@@ -44,6 +44,8 @@ private:
   InitialValues findInitialValues();
   Value createInit();
   void readPanels(OperandSource &a, OperandSource &b);
+  /// Whether the sizes of the product's loops in this map are known.
+  bool knowsColumns(AffineMap map) const;
 
   Contraction contraction;
   linalg::LinalgOp op;
@@ -117,15 +119,26 @@ Value KernelFormer::createInit() {
   return tensor::EmptyOp::create(builder, loc, tensor::getMixedSizes(builder, loc, init), type.getElementType());
 }
 
+bool KernelFormer::knowsColumns(AffineMap map) const {
+  auto product = cast<ShapedType>(contraction.init->get().getType());
+  return llvm::all_of(llvm::seq<unsigned>(0, product.getRank()),
+                      [&](unsigned loop) { return !map.isFunctionOfDim(loop) || !product.isDynamicDim(loop); });
+}
+
 void KernelFormer::readPanels(OperandSource &a, OperandSource &b) {
   unsigned parallel = op.getNumParallelLoops();
-  Value panels = findPanels(b, parallel);
-  if (!panels && (panels = findPanels(a, parallel)))
+  // In panels of other columns than 16, columns that are not there have no place.
+  auto find = [&](const OperandSource &factor) {
+    linalg::UnPackOp found = findPanels(factor, parallel);
+    return found && (countPanelColumns(found) == kPanelColumns || knowsColumns(factor.map)) ? found : nullptr;
+  };
+  linalg::UnPackOp unpack = find(b);
+  if (!unpack && (unpack = find(a)))
     std::swap(a, b);
-  if (!panels)
+  if (!unpack)
     return;
-  b.tensor = panels;
-  packedColumns = kPanelColumns;
+  b.tensor = unpack.getSource();
+  packedColumns = countPanelColumns(unpack);
 }
 
 void KernelFormer::form() {

@@ -29,7 +29,7 @@ std::optional<OperandSource> contraction::readThrough(const OperandSource &sourc
   return OperandSource{op.getDpsInputOperand(0)->get(), input.compose(inversePermutation(result)).compose(source.map)};
 }
 
-Value contraction::findPanels(const OperandSource &matrix, unsigned parallelLoops) {
+linalg::UnPackOp contraction::findPanels(const OperandSource &matrix, unsigned parallelLoops) {
   auto unpack = matrix.tensor.getDefiningOp<linalg::UnPackOp>();
   auto type = dyn_cast<RankedTensorType>(matrix.tensor.getType());
   // Only of static sizes is it known that the panels have all columns.
@@ -41,10 +41,13 @@ Value contraction::findPanels(const OperandSource &matrix, unsigned parallelLoop
   if (isColumns(0) == isColumns(1))
     return nullptr;
   int64_t columns = isColumns(0) ? 0 : 1;
-  PanelLayout layout = getPanelLayout(type.getElementType(), columns);
+  ArrayRef<int64_t> tiles = unpack.getStaticInnerTiles();
+  if (tiles.front() != kPanelColumns && tiles.front() != getPanelColumns(type.getDimSize(columns)))
+    return nullptr;
+  PanelLayout layout = getPanelLayout(type.getElementType(), columns, tiles.front());
   ArrayRef<int64_t> outer = unpack.getOuterDimsPerm();
   bool isOrdered = outer.empty() ? columns == 0 : outer == ArrayRef(layout.outerOrder);
-  bool isPanels = isOrdered && unpack.getInnerDimsPos() == ArrayRef(layout.innerDimensions) &&
-                  unpack.getStaticInnerTiles() == ArrayRef(layout.innerTiles);
-  return isPanels ? unpack.getSource() : Value();
+  bool isPanels =
+      isOrdered && unpack.getInnerDimsPos() == ArrayRef(layout.innerDimensions) && tiles == ArrayRef(layout.innerTiles);
+  return isPanels ? unpack : nullptr;
 }

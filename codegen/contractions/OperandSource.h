@@ -5,6 +5,7 @@
 #ifndef RESID_CODEGEN_CONTRACTIONS_OPERANDSOURCE_H
 #define RESID_CODEGEN_CONTRACTIONS_OPERANDSOURCE_H
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
@@ -21,8 +22,9 @@ struct OperandSource {
 /// What was there before a linalg op that transposes, broadcasts, or widens to `arithmetic`; nothing if there is none.
 std::optional<OperandSource> readThrough(const OperandSource &source, FloatType arithmetic);
 
-/// The panels that a matrix was unpacked from, if they are as a kernel reads them whose columns are a parallel loop.
-Value findPanels(const OperandSource &matrix, unsigned parallelLoops);
+/// What unpacked a matrix from panels, if they are as a kernel reads them whose columns are a parallel loop.
+linalg::UnPackOp findPanels(const OperandSource &matrix, unsigned parallelLoops);
+inline int64_t countPanelColumns(linalg::UnPackOp unpack) { return unpack.getStaticInnerTiles().front(); }
 
 } // namespace mlir::resid::contraction
 

@@ -147,8 +147,9 @@ static void describe(Kernel kernel, PlanDecision own, const CPUTarget &target, k
 }
 
 static PlanDecision describePanels(contraction::KernelOp kernel) {
-  StringRef panels = kernel.getPackedColumns().has_value() ? "ahead" : "at each call";
-  return {"panels", panels, ("b in panels of 16 columns, packed " + panels).str()};
+  StringRef panels = kernel.getPackedColumns() ? "ahead" : "at each call";
+  std::string columns = std::to_string(kernel.getPackedColumns().value_or(kPanelColumns));
+  return {"panels", panels, ("b in panels of " + columns + " columns, packed " + panels).str()};
 }
 
 static PlanDecision describeChunks() {

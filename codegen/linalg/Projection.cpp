@@ -7,7 +7,6 @@
 #include "codegen/linalg/Patterns.h"
 #include "codegen/linalg/StreamParts.h"
 #include "codegen/rows/RowsDialect.h"
-#include "dialect/WeightPanels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -33,8 +32,8 @@ public:
 private:
   /// z = p·root, with p of x·scale.
   Value createProduct(Value scale, Value root);
-  /// The panels of the weight, if there are some.
-  Value findPanels();
+  /// What unpacked the weight, if it is in panels.
+  linalg::UnPackOp findPanels();
   /// The weight with the dimensions of streams and features apart.
   Value expandWeight();
   SmallVector<OpFoldResult> getRowSizes() const { return llvm::to_vector(ArrayRef(sizes).drop_back(2)); }
@@ -51,7 +50,7 @@ private:
 
 static Value multiply(Code &builder, ValueRange elements) { return builder.multiply(elements[0], elements[1]); }
 
-Value ProjectLowering::findPanels() {
+linalg::UnPackOp ProjectLowering::findPanels() {
   contraction::OperandSource source{weight, getIdentityMap(builder.getContext(), 2)};
   while (std::optional<contraction::OperandSource> before = contraction::readThrough(source, arithmetic))
     source = *before;
@@ -84,11 +83,13 @@ Value ProjectLowering::createProduct(Value scale, Value root) {
                               getRowMap(context, loops, 2)};
   int64_t terms = features * typeOf(x).getShape().end()[-2];
   bool isOneChain = !ShapedType::isDynamic(features) && terms <= kChain;
-  Value init = tensor::EmptyOp::create(builder, outputSizes, arithmetic), panels = findPanels();
+  linalg::UnPackOp panels = findPanels();
+  Value init = tensor::EmptyOp::create(builder, outputSizes, arithmetic);
   auto kernel = contraction::KernelOp::create(
-      builder, init.getType(), x, panels ? panels : expandWeight(), zero, /*initial=*/Value(), root, scale, init,
+      builder, init.getType(), x, panels ? panels.getSource() : expandWeight(), zero, /*initial=*/Value(), root, scale,
+      init,
       /*scratch=*/Value(), builder.getAffineMapArrayAttr(maps), builder.getI64IntegerAttr(rows + 1),
-      panels ? builder.getI64IntegerAttr(kPanelColumns) : IntegerAttr(),
+      panels ? builder.getI64IntegerAttr(contraction::countPanelColumns(panels)) : IntegerAttr(),
       isOneChain ? IntegerAttr() : builder.getI64IntegerAttr(kChain));
   OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(&kernel.getBody(), {}, TypeRange{arithmetic, arithmetic},

@@ -160,7 +160,11 @@ static FailureOr<int64_t> findColumns(Value matrix, LinearRefusal &refusal) {
 }
 
 /// Panels of fewer columns would be mostly empty.
-static constexpr int64_t kFewestColumns = kPanelColumns / 2;
+static constexpr int64_t kFewestColumns = kPanelColumns / 4;
+
+static PanelLayout getLayout(RankedTensorType matrix, int64_t columns) {
+  return getPanelLayout(matrix.getElementType(), columns, getPanelColumns(matrix.getDimSize(columns)));
+}
 
 static SmallVector<OpFoldResult> getTiles(OpBuilder &builder, const PanelLayout &layout) {
   return llvm::map_to_vector(layout.innerTiles,
@@ -170,7 +174,7 @@ static SmallVector<OpFoldResult> getTiles(OpBuilder &builder, const PanelLayout 
 static Value emitPack(OpBuilder &builder, Location loc, Value matrix, int64_t columns) {
   auto type = cast<RankedTensorType>(matrix.getType());
   RankedTensorType panels = getPanelType(type, columns);
-  PanelLayout layout = getPanelLayout(type.getElementType(), columns);
+  PanelLayout layout = getLayout(type, columns);
   std::optional<Value> padding;
   if (panels.getNumElements() != type.getNumElements())
     padding = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type.getElementType()));
@@ -182,7 +186,7 @@ static Value emitPack(OpBuilder &builder, Location loc, Value matrix, int64_t co
 
 /// The matrix that `panels` were made of.
 static Value emitUnpack(OpBuilder &builder, Location loc, Value panels, RankedTensorType type, int64_t columns) {
-  PanelLayout layout = getPanelLayout(type.getElementType(), columns);
+  PanelLayout layout = getLayout(type, columns);
   Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
   return linalg::UnPackOp::create(builder, loc, panels, empty, layout.innerDimensions, getTiles(builder, layout),
                                   layout.outerOrder)
@@ -205,12 +209,12 @@ static ArrayRef<char> getBytes(Attribute elements) {
 static std::vector<char> packBytes(ArrayRef<char> bytes, RankedTensorType type, int64_t columns) {
   int64_t width = type.getElementTypeBitWidth() / 8, terms = getInterleavedTerms(type.getElementType());
   int64_t count = type.getDimSize(columns), depth = type.getDimSize(1 - columns);
-  int64_t panel = llvm::alignTo(depth, terms) * kPanelColumns;
+  int64_t wide = getPanelColumns(count), panel = llvm::alignTo(depth, terms) * wide;
   std::vector<char> packed(getPanelType(type, columns).getNumElements() * width);
   for (int64_t n = 0; n != count; ++n)
     for (int64_t k = 0; k != depth; ++k) {
       int64_t from = columns == 0 ? n * depth + k : k * count + n;
-      int64_t to = n / kPanelColumns * panel + (k / terms * kPanelColumns + n % kPanelColumns) * terms + k % terms;
+      int64_t to = n / wide * panel + (k / terms * wide + n % wide) * terms + k % terms;
       std::copy_n(bytes.data() + from * width, width, packed.data() + to * width);
     }
   return packed;
@@ -249,7 +253,7 @@ static std::optional<std::string> refuseColumns(RankedTensorType type, int64_t c
   if (type.getDimSize(columns) >= kFewestColumns && type.getDimSize(1 - columns) > 0)
     return std::nullopt;
   return "expected a weight of at least " + std::to_string(kFewestColumns) + " columns, since panels have " +
-         std::to_string(kPanelColumns) + ", but got " + std::to_string(type.getDimSize(columns));
+         std::to_string(getPanelColumns(0)) + " or more, but got " + std::to_string(type.getDimSize(columns));
 }
 
 namespace {
@@ -296,7 +300,7 @@ struct PackWeights : resid::impl::PackWeightsBase<PackWeights> {
   void remarkPacked(Location loc, RankedTensorType type, int64_t columns) {
     if (report)
       emitRemark(loc) << "packed (bit-exact): " << type.getDimSize(columns) << " columns of "
-                      << type.getDimSize(1 - columns) << " in panels of " << kPanelColumns;
+                      << type.getDimSize(1 - columns) << " in panels of " << getPanelColumns(type.getDimSize(columns));
   }
 
   void packArgument(func::FuncOp function, BlockArgument weight, Preparation &preparation) {

@@ -283,37 +283,37 @@ def PackWeights : Pass<"resid-pack-weights", "::mlir::ModuleOp"> {
   let description = [{
     Class: **bit-exact**.
 
-    A kernel reads a weight in panels of 16 columns, and packs it into scratch memory in every call. This pass moves the
+    A kernel reads a weight in panels of columns, and packs it into scratch memory in every call. This pass moves the
     packing into `@F_prepare` ([prepared weights](prepare.md)), so that it is done once. Constants are packed here.
 
     Before and after:
     ```mlir
-    func.func @before(%x: tensor<?x40xf32>, %w: tensor<40x24xf32> {resid.weight = "w"},
-                      %init: tensor<?x24xf32>) -> tensor<?x24xf32> {
-      %y = linalg.matmul ins(%x, %w : tensor<?x40xf32>, tensor<40x24xf32>)
-          outs(%init : tensor<?x24xf32>) -> tensor<?x24xf32>
-      return %y : tensor<?x24xf32>
+    func.func @before(%x: tensor<?x40xf32>, %w: tensor<40x32xf32> {resid.weight = "w"},
+                      %init: tensor<?x32xf32>) -> tensor<?x32xf32> {
+      %y = linalg.matmul ins(%x, %w : tensor<?x40xf32>, tensor<40x32xf32>)
+          outs(%init : tensor<?x32xf32>) -> tensor<?x32xf32>
+      return %y : tensor<?x32xf32>
     }
 
     func.func @after(%x: tensor<?x40xf32>, %w: tensor<2x40x16xf32> {resid.prepared = 0 : i64},
-                     %init: tensor<?x24xf32>) -> tensor<?x24xf32> {
-      %0 = tensor.empty() : tensor<40x24xf32>
+                     %init: tensor<?x32xf32>) -> tensor<?x32xf32> {
+      %0 = tensor.empty() : tensor<40x32xf32>
       %1 = linalg.unpack %w outer_dims_perm = [1, 0] inner_dims_pos = [1] inner_tiles = [16] into %0
-          : tensor<2x40x16xf32> -> tensor<40x24xf32>
-      %y = linalg.matmul ins(%x, %1 : tensor<?x40xf32>, tensor<40x24xf32>)
-          outs(%init : tensor<?x24xf32>) -> tensor<?x24xf32>
-      return %y : tensor<?x24xf32>
+          : tensor<2x40x16xf32> -> tensor<40x32xf32>
+      %y = linalg.matmul ins(%x, %1 : tensor<?x40xf32>, tensor<40x32xf32>)
+          outs(%init : tensor<?x32xf32>) -> tensor<?x32xf32>
+      return %y : tensor<?x32xf32>
     }
-    func.func @after_prepare(%w: tensor<40x24xf32> {resid.weight = "w"}) -> tensor<2x40x16xf32> {
-      %zero = arith.constant 0.0 : f32
+    func.func @after_prepare(%w: tensor<40x32xf32> {resid.weight = "w"}) -> tensor<2x40x16xf32> {
       %0 = tensor.empty() : tensor<2x40x16xf32>
-      %1 = linalg.pack %w padding_value(%zero : f32) outer_dims_perm = [1, 0]
-          inner_dims_pos = [1] inner_tiles = [16] into %0 : tensor<40x24xf32> -> tensor<2x40x16xf32>
+      %1 = linalg.pack %w outer_dims_perm = [1, 0]
+          inner_dims_pos = [1] inner_tiles = [16] into %0 : tensor<40x32xf32> -> tensor<2x40x16xf32>
       return %1 : tensor<2x40x16xf32>
     }
     ```
     The panels of a weight with N columns are `tensor<ceil(N/16)xKx16>`; of bf16 they are
-    `tensor<ceil(N/16)xceil(K/2)x16x2>`, since pairs of rows are neighbours there. Missing elements are 0, and are never used.
+    `tensor<ceil(N/16)xceil(K/2)x16x2>`, since pairs of rows are neighbours there. Up to 24 columns are one panel of 8, 16 or 24
+    columns. Missing elements are 0, and are never used.
     They are the same for every processor. The `linalg.unpack` costs nothing: the kernel reads the panels.
 
     - Fires on arguments marked `resid.weight`, on those that `@F_prepare` makes already, and on constants.
@@ -325,7 +325,7 @@ def PackWeights : Pass<"resid-pack-weights", "::mlir::ModuleOp"> {
     **Refuses**, with the reason:
     - a weight that anything else reads, or that is accumulated onto;
     - contractions that sum over more than one loop, or, of one weight, over different dimensions;
-    - a weight of fewer than 8 columns, whose panels would be mostly empty;
+    - a weight of fewer than 4 columns, whose panels would be mostly empty;
     - a function that is called.
 
     A weight that is a slice of a stack stays as it is. So does a constant whose elements are all equal.

@@ -116,6 +116,18 @@ func.func @panels(%x: tensor<4x8xf32>, %w: tensor<2x8x16xf32>, %v: tensor<1x4x16
   return %p, %q : tensor<4x30xf32>, tensor<4x6xbf16>
 }
 
+// So is the one panel of few columns.
+// CHECK-LABEL: func.func @narrow_panels
+// CHECK-SAME:    %[[X:.+]]: tensor<4x8xf32>, %[[W:.+]]: tensor<1x8x24xf32>
+// CHECK-NOT:     linalg.unpack
+// CHECK:         contraction.kernel a(%[[X]] : {{.+}}) b(%[[W]] : tensor<1x8x24xf32>) {{.+}} packed_columns = 24
+func.func @narrow_panels(%x: tensor<4x8xf32>, %w: tensor<1x8x24xf32>, %y: tensor<4x20xf32>) -> tensor<4x20xf32> {
+  %e = tensor.empty() : tensor<8x20xf32>
+  %m = linalg.unpack %w outer_dims_perm = [1, 0] inner_dims_pos = [1] inner_tiles = [24] into %e : tensor<1x8x24xf32> -> tensor<8x20xf32>
+  %p = linalg.matmul ins(%x, %m : tensor<4x8xf32>, tensor<8x20xf32>) outs(%y : tensor<4x20xf32>) -> tensor<4x20xf32>
+  return %p : tensor<4x20xf32>
+}
+
 // -----
 
 // What adds products over rows that both factors have is a sum down the rows, and no contraction.

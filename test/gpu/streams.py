@@ -43,6 +43,23 @@ def project(to, n, width, m, rows, element, weight):
              [f"tensor<?x{m}x{result}>", f"tensor<?x{result}>"], [((rows, n, width), element, True), ((m, n * width), weight, False)], shows_results=True)
 
 
+def packed_project(to, n, width, m, rows, weight):
+    """With a weight in the panel that resid-pack-weights makes of few columns; terms of bf16 come in pairs."""
+    terms, columns, pairs = n * width, -(-m // 8) * 8, weight == "bf16"
+    panels = f"tensor<1x{-(-terms // 2)}x{columns}x2x{weight}>" if pairs else f"tensor<1x{terms}x{columns}x{weight}>"
+    tiles = f"inner_dims_pos = [0, 1] inner_tiles = [{columns}, 2]" if pairs else f"outer_dims_perm = [0, 1] inner_dims_pos = [0] inner_tiles = [{columns}]"
+    x, matrix, z = f"tensor<?x{n}x{width}xf32>", f"tensor<{m}x{terms}x{weight}>", f"tensor<?x{m}xf32>"
+    text = f"""func.func @f(%x: {x}, %w: {panels}) -> {z} {{
+  %e = tensor.empty() : {matrix}
+  %m = linalg.unpack %w {tiles} into %e : {panels} -> {matrix}
+  %z = resid.project %x, %m {{epsilon = 1.0e-6}} : {x}, {matrix}
+  return %z : {z}
+}}
+"""
+    shape = f"1x{-(-terms // 2)}x{columns}x2" if pairs else f"1x{terms}x{columns}"
+    to.add(f"packed project {m} {weight}", text, programs.name_arrays(f"f32[{rows}x{n}x{width}] {weight}[{shape}]"), 1)
+
+
 def sinkhorn(to, n, iterations, rows, element):
     kind, array = f"tensor<?x{n}x{n}x{element}>", ((rows, n, n), element, True)
     attributes = f"{{iterations = {iterations}, epsilon = 1.0e-6}}"
@@ -177,6 +194,8 @@ def choose_ops(folder, residc=None):
                   (4, 2304, 4, 2, "f32", "f32"), (3, 700, 9, 5, "f64", "f64"), (1, 1, 1, 1, "f32", "f32"), (4, 257, 64, 0, "f32", "f32")):
         n, width, m, rows, element, weight = shape
         project(to, n, width, m, rows, element, weight)
+    packed_project(to, 4, 300, 20, 5, "f32")
+    packed_project(to, 3, 33, 8, 3, "bf16")
     for n, iterations, rows, element in ((4, 20, 133, "f32"), (1, 1, 3, "f32"), (2, 3, 5, "f64"), (6, 4, 9, "f32")):
         sinkhorn(to, n, iterations, rows, element)
     dots(to, 4, 4, 300, 5, "f32")

@@ -75,20 +75,20 @@ func.func @folded_prepare(%w: tensor<8x9xf32>) -> tensor<8x9xf32> attributes {re
 
 // Constants are packed here; equal elements need no place.
 // CHECK-LABEL: func.func @constants(
-// CHECK-DAG: arith.constant dense<{{\[\[\[}}1.000000e+00, 3.000000e+00, 5.000000e+00, 7.000000e+00, 9.000000e+00, 1.100000e+01, 1.300000e+01, 1.500000e+01, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00], [2.000000e+00, 4.000000e+00, 6.000000e+00, 8.000000e+00, 1.000000e+01, 1.200000e+01, 1.400000e+01, 1.600000e+01, 0.000000e+00,{{.*}}> : tensor<1x2x16xf32>
-// CHECK-DAG: arith.constant dense_resource<w_panels> : tensor<1x2x16x2xbf16>
+// CHECK-DAG: arith.constant dense<{{\[\[\[}}1.000000e+00, 3.000000e+00, 5.000000e+00, 7.000000e+00, 9.000000e+00, 1.100000e+01, 1.300000e+01, 1.500000e+01], [2.000000e+00, 4.000000e+00, 6.000000e+00, 8.000000e+00, 1.000000e+01, 1.200000e+01, 1.400000e+01, 1.600000e+01]]]> : tensor<1x2x8xf32>
+// CHECK-DAG: arith.constant dense_resource<w_panels> : tensor<1x2x8x2xbf16>
 // CHECK-DAG: arith.constant dense<1.000000e+00> : tensor<2x8xf32>
 // CHECK-NOT: _prepare
 // CHECK: w_panels: "0x40000000
 // The rows 0 and 1, then row 2 and what is missing: of each column two neighbours.
 // CHECK-SAME: 01000900020010000300{{[0-9A-F]+}}11000000
 func.func @constants(%x: tensor<4x2xf32>, %y: tensor<4x8xf32>, %u: tensor<4x3xbf16>, %v: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
-  // expected-remark @below {{packed (bit-exact): 8 columns of 2 in panels of 16}}
+  // expected-remark @below {{packed (bit-exact): 8 columns of 2 in panels of 8}}
   %w = arith.constant dense<[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0], [9.0, 10.0], [11.0, 12.0], [13.0, 14.0], [15.0, 16.0]]> : tensor<8x2xf32>
   %e = tensor.empty() : tensor<2x8xf32>
   %t = linalg.transpose ins(%w : tensor<8x2xf32>) outs(%e : tensor<2x8xf32>) permutation = [1, 0]
   %0 = linalg.matmul ins(%x, %t : tensor<4x2xf32>, tensor<2x8xf32>) outs(%y : tensor<4x8xf32>) -> tensor<4x8xf32>
-  // expected-remark @below {{packed (bit-exact): 8 columns of 3 in panels of 16}}
+  // expected-remark @below {{packed (bit-exact): 8 columns of 3 in panels of 8}}
   %r = arith.constant dense_resource<w> : tensor<3x8xbf16>
   %1 = linalg.matmul ins(%u, %r : tensor<4x3xbf16>, tensor<3x8xbf16>) outs(%v : tensor<4x8xf32>) -> tensor<4x8xf32>
   %ones = arith.constant dense<1.0> : tensor<2x8xf32>
@@ -200,10 +200,10 @@ func.func @types(%u: tensor<?x8xf32> {resid.weight},
 
 // -----
 
-// expected-remark @below {{not packed: expected a weight of at least 8 columns, since panels have 16, but got 7}}
-func.func @narrow(%x: tensor<4x8xf32>, %w: tensor<8x7xf32> {resid.weight}, %y: tensor<4x7xf32>) -> tensor<4x7xf32> {
-  %0 = linalg.matmul ins(%x, %w : tensor<4x8xf32>, tensor<8x7xf32>) outs(%y : tensor<4x7xf32>) -> tensor<4x7xf32>
-  return %0 : tensor<4x7xf32>
+// expected-remark @below {{not packed: expected a weight of at least 4 columns, since panels have 8 or more, but got 3}}
+func.func @narrow(%x: tensor<4x8xf32>, %w: tensor<8x3xf32> {resid.weight}, %y: tensor<4x3xf32>) -> tensor<4x3xf32> {
+  %0 = linalg.matmul ins(%x, %w : tensor<4x8xf32>, tensor<8x3xf32>) outs(%y : tensor<4x3xf32>) -> tensor<4x3xf32>
+  return %0 : tensor<4x3xf32>
 }
 
 // -----
@@ -222,11 +222,11 @@ func.func @caller(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %y: tensor<4x8xf32>)
 
 // The weights of resid.linear, in either order.
 // CHECK-LABEL: func.func @linear_ops(
-// CHECK-DAG: %[[W:.*]] = linalg.unpack %{{.*}} outer_dims_perm = [0, 1] inner_dims_pos = [0] inner_tiles = [16] {{.*}} -> tensor<24x8xf32>
+// CHECK-DAG: %[[W:.*]] = linalg.unpack %{{.*}} outer_dims_perm = [0, 1] inner_dims_pos = [0] inner_tiles = [24] {{.*}} tensor<1x8x24xf32> -> tensor<24x8xf32>
 // CHECK-DAG: %[[V:.*]] = linalg.unpack %{{.*}} outer_dims_perm = [1, 0] inner_dims_pos = [1] inner_tiles = [16] {{.*}} -> tensor<24x9xf32>
 // CHECK: %[[H:.*]] = resid.linear %{{.*}}, %[[W]] bias(
 // CHECK: resid.linear %[[H]], %[[V]] {transposed}
-// expected-remark @below {{packed (bit-exact): 24 columns of 8 in panels of 16}}
+// expected-remark @below {{packed (bit-exact): 24 columns of 8 in panels of 24}}
 func.func @linear_ops(%x: tensor<?x8xf32>, %w: tensor<24x8xf32> {resid.weight}, %b: tensor<24xf32>,
                       // expected-remark @below {{packed (bit-exact): 9 columns of 24 in panels of 16}}
                       %v: tensor<24x9xf32> {resid.weight}) -> tensor<?x9xf32> {
@@ -258,14 +258,14 @@ func.func @linear_both_ways(%x: tensor<4x8xf32>, %w: tensor<8x8xf32> {resid.weig
 
 // The weights of projections, in f32, in bf16 and transposed.
 // CHECK-LABEL: func.func @projections(
-// CHECK-DAG: %[[W:.*]] = linalg.unpack %{{.*}} outer_dims_perm = [0, 1] inner_dims_pos = [0] inner_tiles = [16] {{.*}} -> tensor<24x40xf32>
-// CHECK-DAG: %[[V:.*]] = linalg.unpack %{{.*}} outer_dims_perm = [0, 1] inner_dims_pos = [0, 1] inner_tiles = [16, 2] {{.*}} -> tensor<8x40xbf16>
+// CHECK-DAG: %[[W:.*]] = linalg.unpack %{{.*}} outer_dims_perm = [0, 1] inner_dims_pos = [0] inner_tiles = [24] {{.*}} tensor<1x40x24xf32> -> tensor<24x40xf32>
+// CHECK-DAG: %[[V:.*]] = linalg.unpack %{{.*}} outer_dims_perm = [0, 1] inner_dims_pos = [0, 1] inner_tiles = [8, 2] {{.*}} tensor<1x20x8x2xbf16> -> tensor<8x40xbf16>
 // CHECK-DAG: %[[U:.*]] = linalg.unpack %{{.*}} outer_dims_perm = [1, 0] inner_dims_pos = [1] inner_tiles = [16] {{.*}} -> tensor<40x9xf32>
 // CHECK: resid.project %{{.*}}, %[[W]] {{.*}} -> tensor<?x24xf32>, tensor<?xf32>
 // CHECK: resid.project %{{.*}}, %[[V]]
-// expected-remark @below {{packed (bit-exact): 24 columns of 40 in panels of 16}}
+// expected-remark @below {{packed (bit-exact): 24 columns of 40 in panels of 24}}
 func.func @projections(%x: tensor<?x4x10xbf16>, %w: tensor<24x40xf32> {resid.weight},
-                       // expected-remark @below {{packed (bit-exact): 8 columns of 40 in panels of 16}}
+                       // expected-remark @below {{packed (bit-exact): 8 columns of 40 in panels of 8}}
                        %v: tensor<8x40xbf16> {resid.weight},
                        // expected-remark @below {{packed (bit-exact): 9 columns of 40 in panels of 16}}
                        %u: tensor<40x9xf32> {resid.weight}) -> (tensor<?x24xf32>, tensor<?xf32>, tensor<?x8xf32>, tensor<?x9xf32>) {

@@ -59,8 +59,9 @@ void AttentionEmitter::emitPackedScores(const RowBlock &block, int64_t height, V
     Value score = code.add(code.multiply(first, memory.scoreStride), code.multiply(panel, kPanelColumns));
     operands.sums = view.inSlot(memory.scores, arithmetic, score);
     shape.choosePanels(code, code.subtract(panels, panel), [&](int64_t count) {
-      microKernels.emitCall(code, arithmetic, element, height, count * kPanelColumns, memory.scoreStride, operands,
-                            /*startsAtZero=*/true);
+      microKernels.emitCall(
+          code, {arithmetic, element, height, count * kPanelColumns, memory.scoreStride, /*startsAtZero=*/true},
+          operands);
     });
   });
 }
@@ -105,8 +106,9 @@ void AttentionEmitter::emitPackedValues(const RowBlock &block, Value target) {
     for (int64_t panel = 0; panel < panels; panel += shape.panels) {
       operands.b = view.inSlot(memory.values, getMovedType(element), code.add(panel * memory.valuePanel, skipped));
       operands.sums = code.at(start, arithmetic, panel * kPanelColumns);
-      microKernels.emitCall(code, arithmetic, element, height, std::min(shape.panels, panels - panel) * kPanelColumns,
-                            memory.paddedSize, operands, /*startsAtZero=*/true);
+      int64_t columns = std::min(shape.panels, panels - panel) * kPanelColumns;
+      microKernels.emitCall(code, {arithmetic, element, height, columns, memory.paddedSize, /*startsAtZero=*/true},
+                            operands);
     }
   });
 }

@@ -254,8 +254,9 @@ void BackwardEmitter::emitPanels(const Product &product, Value panel, int64_t co
     operands.b = code.at(operands.b, getMovedType(product.bType), code.multiply(panel, operands.panelStride));
     Value sum = code.add(code.multiply(row, product.sumStride), code.multiply(panel, kPanelColumns));
     operands.sums = code.at(operands.sums, arithmetic, sum);
-    microKernels.emitCall(code, arithmetic, product.bType, height, count * kPanelColumns, product.sumStride, operands,
-                          product.startsAtZero);
+    microKernels.emitCall(
+        code, {arithmetic, product.bType, height, count * kPanelColumns, product.sumStride, product.startsAtZero},
+        operands);
   };
   shape.forRows(code, code.constant(0), product.rows, {product.rows}, call);
 }

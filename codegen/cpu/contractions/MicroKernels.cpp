@@ -11,7 +11,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -42,38 +41,36 @@ namespace {
 /// The body of one micro-kernel.
 class MicroKernelEmitter {
 public:
-  MicroKernelEmitter(Code &code, const CPUTarget &target, FloatType arithmetic, Type bType, int64_t rows,
-                     int64_t columns, int64_t sumStride, bool startsAtZero, MicroKernels::Operands operands)
-      : code(code), target(target), arithmetic(arithmetic), bType(bType), rows(rows), sumStride(sumStride),
-        startsAtZero(startsAtZero), operands(operands) {
-    for (int64_t first = 0; first < columns; first += kPanelColumns)
-      panels.push_back(std::min(columns - first, kPanelColumns));
+  MicroKernelEmitter(Code &code, const CPUTarget &target, const MicroKernels::Form &form,
+                     MicroKernels::Operands operands)
+      : code(code), target(target), form(form), operands(operands) {
+    for (int64_t first = 0; first < form.columns; first += kPanelColumns)
+      panels.push_back(std::min(form.columns - first, kPanelColumns));
   }
 
   void emit();
 
 private:
   Value atSum(int64_t row, int64_t panel) {
-    return code.at(operands.sums, arithmetic, row * sumStride + panel * kPanelColumns);
+    return code.at(operands.sums, form.arithmetic, row * form.sumStride + panel * kPanelColumns);
   }
-  VectorType getSumType(int64_t panel) { return VectorType::get(panels[panel], arithmetic); }
+  VectorType getSumType(int64_t panel) { return VectorType::get(panels[panel], form.arithmetic); }
   void forEachSum(function_ref<void(int64_t row, int64_t panel)> body) {
-    for (int64_t row = 0; row < rows; ++row)
+    for (int64_t row = 0; row < form.rows; ++row)
       for (int64_t panel = 0; panel < static_cast<int64_t>(panels.size()); ++panel)
         body(row, panel);
   }
+  /// The columns of `count` terms of all panels, from those of a row's chain on: for each panel a vector for each term.
+  SmallVector<SmallVector<Value>> loadPanels(int64_t row, Value term, int64_t count);
   SmallVector<Value> loadTerms(int64_t panel, Value term, int64_t count);
   SmallVector<Value> spreadToPanels(Value number);
   SmallVector<Value> addTerms(ValueRange sums, Value first, int64_t count);
 
   Code &code;
   const CPUTarget &target;
-  FloatType arithmetic;
-  Type bType;
-  int64_t rows, sumStride;
+  MicroKernels::Form form;
   /// How many columns each panel has.
   SmallVector<int64_t> panels;
-  bool startsAtZero;
   MicroKernels::Operands operands;
   SmallVector<Value> aRows, bPanels;
 };
@@ -82,12 +79,12 @@ private:
 
 /// The columns of `count` terms of a panel, one vector each.
 SmallVector<Value> MicroKernelEmitter::loadTerms(int64_t panel, Value term, int64_t count) {
-  Value start = code.at(bPanels[panel], bType, code.multiply(term, kPanelColumns));
+  Value start = code.at(bPanels[panel], form.bType, code.multiply(term, form.termLength));
   int64_t lanes = panels[panel];
   SmallVector<Value> columns;
-  if (!bType.isBF16()) {
-    Value moved = code.load(VectorType::get(lanes, getMovedType(bType)), start);
-    columns.push_back(kernels::fromMemory(code, code.getLoc(), moved, bType));
+  if (!form.bType.isBF16()) {
+    Value moved = code.load(VectorType::get(lanes, getMovedType(form.bType)), start);
+    columns.push_back(kernels::fromMemory(code, code.getLoc(), moved, form.bType));
   } else {
     Value pairs = code.load(VectorType::get(lanes, code.getI32Type()), start);
     columns.push_back(widenFirst(code, pairs));
@@ -95,7 +92,7 @@ SmallVector<Value> MicroKernelEmitter::loadTerms(int64_t panel, Value term, int6
       columns.push_back(widenSecond(code, pairs));
   }
   for (Value &column : columns)
-    column = code.castFloat(column, arithmetic);
+    column = code.castFloat(column, form.arithmetic);
   return columns;
 }
 
@@ -114,7 +111,7 @@ SmallVector<Value> MicroKernelEmitter::spreadToPanels(Value number) {
   Value widest = code.spread(number, panels.front());
   if (panels.back() == panels.front())
     return SmallVector<Value>(panels.size(), widest);
-  if (target.isX86 && kPanelColumns * arithmetic.getIntOrFloatBitWidth() == target.vectorBits)
+  if (target.isX86 && kPanelColumns * form.arithmetic.getIntOrFloatBitWidth() == target.vectorBits)
     widest = hideRegister(code, widest);
   SmallVector<Value> factors(panels.size(), widest);
   factors.back() = code.create<LLVM::ShuffleVectorOp>(
@@ -122,35 +119,45 @@ SmallVector<Value> MicroKernelEmitter::spreadToPanels(Value number) {
   return factors;
 }
 
-SmallVector<Value> MicroKernelEmitter::addTerms(ValueRange sums, Value first, int64_t count) {
-  SmallVector<Value> next(sums);
+SmallVector<SmallVector<Value>> MicroKernelEmitter::loadPanels(int64_t row, Value term, int64_t count) {
   SmallVector<SmallVector<Value>> columns;
   for (int64_t panel = 0; panel < static_cast<int64_t>(panels.size()); ++panel)
-    columns.push_back(loadTerms(panel, first, count));
+    columns.push_back(loadTerms(panel, row == 0 ? term : code.add(term, row * form.chain), count));
+  return columns;
+}
+
+SmallVector<Value> MicroKernelEmitter::addTerms(ValueRange sums, Value first, int64_t count) {
+  FloatType arithmetic = form.arithmetic;
+  SmallVector<Value> next(sums);
+  SmallVector<SmallVector<Value>> columns;
+  for (int64_t row = 0; row < form.rows; ++row)
+    if (row == 0 || form.chain != 0)
+      llvm::append_range(columns, loadPanels(row, first, count));
   for (int64_t term = 0; term < count; ++term)
-    for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t row = 0; row < form.rows; ++row) {
       Value number = code.load(arithmetic, code.at(code.at(aRows[row], arithmetic, first), arithmetic, term));
+      ArrayRef<SmallVector<Value>> own = ArrayRef(columns).drop_front(form.chain != 0 ? row * panels.size() : 0);
       for (auto [panel, factor] : llvm::enumerate(spreadToPanels(number))) {
         Value &sum = next[row * panels.size() + panel];
-        sum = code.create<math::FmaOp>(factor, columns[panel][term], sum);
+        sum = code.create<math::FmaOp>(factor, own[panel][term], sum);
       }
     }
   return next;
 }
 
 void MicroKernelEmitter::emit() {
-  for (int64_t row = 0; row < rows; ++row)
-    aRows.push_back(code.at(operands.a, arithmetic, code.multiply(operands.aStride, row)));
+  for (int64_t row = 0; row < form.rows; ++row)
+    aRows.push_back(code.at(operands.a, form.arithmetic, code.multiply(operands.aStride, row)));
   for (int64_t panel = 0; panel < static_cast<int64_t>(panels.size()); ++panel)
-    bPanels.push_back(code.at(operands.b, bType, code.multiply(operands.panelStride, panel)));
+    bPanels.push_back(code.at(operands.b, form.bType, code.multiply(operands.panelStride, panel)));
   SmallVector<Value> sums;
   SmallVector<Value> zeros;
   for (int64_t panel = 0; panel < static_cast<int64_t>(panels.size()); ++panel)
     zeros.push_back(code.create<arith::ConstantOp>(code.getZeroAttr(getSumType(panel))));
   forEachSum([&](int64_t row, int64_t panel) {
-    sums.push_back(startsAtZero ? zeros[panel] : code.load(getSumType(panel), atSum(row, panel)));
+    sums.push_back(form.startsAtZero ? zeros[panel] : code.load(getSumType(panel), atSum(row, panel)));
   });
-  int64_t step = getInterleavedTerms(bType);
+  int64_t step = getInterleavedTerms(form.bType);
   Value zero = code.constant(0), whole = operands.terms;
   if (step > 1)
     whole = code.multiply(code.divide(operands.terms, step), step);
@@ -163,8 +170,7 @@ void MicroKernelEmitter::emit() {
   forEachSum([&](int64_t row, int64_t panel) { code.store(sums[row * panels.size() + panel], atSum(row, panel)); });
 }
 
-func::FuncOp MicroKernels::create(OpBuilder &outer, Location loc, StringRef name, FloatType arithmetic, Type bType,
-                                  int64_t rows, int64_t columns, int64_t sumStride, bool startsAtZero) {
+func::FuncOp MicroKernels::create(OpBuilder &outer, Location loc, StringRef name, const Form &form) {
   MLIRContext *context = outer.getContext();
   Type pointer = LLVM::LLVMPointerType::get(context), number = outer.getI64Type();
   auto type = FunctionType::get(context, {pointer, number, pointer, number, number, pointer}, {});
@@ -176,20 +182,31 @@ func::FuncOp MicroKernels::create(OpBuilder &outer, Location loc, StringRef name
   Code code(OpBuilder::atBlockBegin(entry), loc);
   MicroKernels::Operands operands{entry->getArgument(0), entry->getArgument(1), entry->getArgument(2),
                                   entry->getArgument(3), entry->getArgument(4), entry->getArgument(5)};
-  MicroKernelEmitter(code, target, arithmetic, bType, rows, columns, sumStride, startsAtZero, operands).emit();
+  MicroKernelEmitter(code, target, form, operands).emit();
   code.create<func::ReturnOp>();
   return function;
 }
 
-void MicroKernels::emitCall(Code &code, FloatType arithmetic, Type bType, int64_t rows, int64_t columns,
-                            int64_t sumStride, const Operands &operands, bool startsAtZero) {
-  std::string types;
-  llvm::raw_string_ostream(types) << bType << (bType == arithmetic ? "" : arithmetic.isF64() ? ".f64" : "");
-  std::string name = llvm::formatv("resid.product_{0}x{1}_of_{2}_{3}{4}", rows, columns, sumStride, types,
-                                   startsAtZero ? "_from_zero" : "");
+std::string MicroKernels::Form::getName() const {
+  std::string name;
+  llvm::raw_string_ostream out(name);
+  out << "resid.product_" << rows << "x" << columns << "_of_" << sumStride << "_" << bType;
+  if (bType != arithmetic && arithmetic.isF64())
+    out << ".f64";
+  if (termLength != kPanelColumns)
+    out << "_by_" << termLength;
+  if (chain != 0)
+    out << "_in_chains_of_" << chain;
+  if (startsAtZero)
+    out << "_from_zero";
+  return name;
+}
+
+void MicroKernels::emitCall(Code &code, const Form &form, const Operands &operands) {
+  std::string name = form.getName();
   func::FuncOp &function = functions[name];
   if (!function)
-    function = create(code, code.getLoc(), name, arithmetic, bType, rows, columns, sumStride, startsAtZero);
+    function = create(code, code.getLoc(), name, form);
   code.create<func::CallOp>(function, ValueRange{operands.a, operands.aStride, operands.b, operands.panelStride,
                                                  operands.terms, operands.sums});
 }

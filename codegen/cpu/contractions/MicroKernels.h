@@ -30,14 +30,27 @@ public:
     Value sums;
   };
 
-  /// Emits a call that adds, to the sums of `rows` rows and `columns` columns, the terms in ascending order. These are
-  /// whole panels, of which the last one may be cut in half. With `startsAtZero`, sums begin at +0 whatever is there.
-  void emitCall(Code &code, FloatType arithmetic, Type bType, int64_t rows, int64_t columns, int64_t sumStride,
-                const Operands &operands, bool startsAtZero = false);
+  /// What a micro-kernel is made for.
+  struct Form {
+    FloatType arithmetic;
+    Type bType;
+    /// Columns are whole panels, of which the last one may be cut in half.
+    int64_t rows, columns, sumStride;
+    /// Sums begin at +0 whatever is there.
+    bool startsAtZero = false;
+    /// Elements of b from a term to the next, before terms are interleaved.
+    int64_t termLength = kPanelColumns;
+    /// Rows are chains of so many terms, each with the next ones of b; 0: they share the terms of b.
+    int64_t chain = 0;
+
+    std::string getName() const;
+  };
+
+  /// Emits a call that adds the terms to the sums in ascending order.
+  void emitCall(Code &code, const Form &form, const Operands &operands);
 
 private:
-  func::FuncOp create(OpBuilder &outer, Location loc, StringRef name, FloatType arithmetic, Type bType, int64_t rows,
-                      int64_t columns, int64_t sumStride, bool startsAtZero);
+  func::FuncOp create(OpBuilder &outer, Location loc, StringRef name, const Form &form);
 
   SymbolTable &symbols;
   const CPUTarget &target;

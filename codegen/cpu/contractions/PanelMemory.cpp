@@ -42,8 +42,8 @@ PanelMemory PanelMemory::create(OpBuilder &builder, Location loc, const KernelLo
   memory.packsA = loops.hasRowScale ? !loops.hasContiguousRows() : !loops.readsAInPlace();
   const Extent &mSize = loops.m.size;
   memory.mayPackParts =
-      !loops.isPacked && loops.contracted.size() == 1 && (!mSize.isKnown() || mSize.known <= kFewKnownRows);
-  memory.packsB = !loops.isPacked && !(memory.mayPackParts && mSize.isKnown());
+      loops.packedColumns == 0 && loops.contracted.size() == 1 && (!mSize.isKnown() || mSize.known <= kFewKnownRows);
+  memory.packsB = loops.packedColumns == 0 && !(memory.mayPackParts && mSize.isKnown());
   auto number = [&](int64_t known) { return makeExtent(builder, loc, known); };
   auto times = [&](Extent a, Extent b) { return multiply(builder, loc, a, b); };
   memory.contracted = number(1);
@@ -62,6 +62,11 @@ PanelMemory PanelMemory::create(OpBuilder &builder, Location loc, const KernelLo
   memory.panels = ceilDivide(builder, loc, loops.n.size, kPanelColumns);
   memory.panelLength =
       times(alignTo(builder, loc, memory.contracted, getInterleavedTerms(bType)), number(kPanelColumns));
+  // A single panel of other columns than 16 is read as panels that lie within each other.
+  if (loops.packedColumns != 0 && loops.packedColumns != kPanelColumns) {
+    memory.termLength = loops.packedColumns;
+    memory.panelLength = number(kPanelColumns * getInterleavedTerms(bType));
+  }
   Extent rows = times(memory.aBatches, loops.m.size);
   Extent matrixLength = times(memory.panels, memory.panelLength);
   int64_t bBytes = bType.getIntOrFloatBitWidth() / 8;

@@ -26,8 +26,10 @@ struct PanelMemory {
   /// Elements from one row of a packed a to the next: whole cache lines, an odd number of them, so that rows do not
   /// compete for the same places of a cache.
   kernels::Extent rowLength;
-  /// Panels of one matrix b, and elements of one panel.
+  /// Panels of one matrix b, and elements from one panel to the next.
   kernels::Extent panels, panelLength;
+  /// Elements from a term to the next in a panel, before terms are interleaved.
+  int64_t termLength = kPanelColumns;
   /// How many different matrices a and b there are.
   kernels::Extent aBatches, bBatches;
   /// The scratch memory, which begins with a.

@@ -130,33 +130,82 @@ void ProductEmitter::emitChains(const Cell &cell, Value first, Value end) {
   Value all = view.memory.contracted.value, zero = code.constant(0);
   if (view.loops.chain == 0)
     return emitTermTiles(cell, first, end, zero, all);
-  code.loop(zero, all, view.loops.chain, [&](Value firstTerm) {
+  Value start = zero;
+  if (int64_t count = countChainsAtOnce(); count > 1)
+    start = code.choose(
+                    code.isEqual(code.subtract(end, first), 1), zero.getType(),
+                    [&]() -> SmallVector<Value> { return {emitChainsAtOnce(cell, first, count)}; },
+                    [&]() -> SmallVector<Value> { return {zero}; })
+                .front();
+  code.loop(start, all, view.loops.chain, [&](Value firstTerm) {
     Value isFirst = code.isEqual(firstTerm, zero);
     Value endTerm = code.min(code.add(firstTerm, view.loops.chain), all);
     forEachRow(first, end, [&](Value, Value sums) { startSums(sums); });
     emitTermTiles(cell, first, end, firstTerm, endTerm);
-    forEachRow(first, end, [&](Value, Value sums) {
-      forEachPanel(cell, sums, [&](Value place, ColumnRun) {
-        Type vector = VectorType::get(kPanelColumns, view.loops.arithmetic);
-        Value chain = code.load(vector, place), total = getTotal(place);
-        code.store(code.select(isFirst, chain, code.add(code.load(vector, total), chain)), total);
-      });
+    forEachRow(first, end, [&](Value, Value sums) { addChain(cell, sums, sums, isFirst); });
+  });
+}
+
+void ProductEmitter::addChain(const Cell &cell, Value chain, Value row, Value isFirst) {
+  Type vector = VectorType::get(kPanelColumns, view.loops.arithmetic);
+  code.loop(0, cell.panels, 1, [&](Value panel) {
+    Value offset = code.multiply(panel, kPanelColumns), total = code.at(getTotal(row), view.loops.arithmetic, offset);
+    Value sums = code.load(vector, code.at(chain, view.loops.arithmetic, offset));
+    code.store(code.select(isFirst, sums, code.add(code.load(vector, total), sums)), total);
+  });
+}
+
+/// A row alone has few sums. As many chains as hide the latency of an operation run beside each other.
+int64_t ProductEmitter::countChainsAtOnce() const {
+  constexpr int64_t kMost = 4;
+  const Extent &rows = view.loops.m.size;
+  if (cells.packsParts || (rows.isKnown() && rows.known != 1))
+    return 1;
+  return std::min({kMost, shape.rows, shape.rows * getScaledLength() / view.loops.chain});
+}
+
+Value ProductEmitter::emitChainsAtOnce(const Cell &cell, Value row, int64_t count) {
+  int64_t chain = view.loops.chain, run = count * chain;
+  Value whole = code.multiply(code.divide(view.memory.contracted.value, run), run);
+  code.loop(0, whole, run, [&](Value firstTerm) {
+    TermTile tile = makeTile(cell, firstTerm, code.constant(run));
+    MicroKernels::Operands operands;
+    operands.a = getRowsOfA(cell, /*rows=*/1, row, tile).first;
+    operands.aStride = operands.terms = code.constant(chain);
+    operands.panelStride = tile.panelStride;
+    MicroKernels::Form form = getForm(/*rows=*/count);
+    form.chain = chain;
+    code.loop(0, count, 1, [&](Value i) { startSums(getSums(i)); });
+    forEachGroup(cell, tile, [&](const TermTile &group) {
+      operands.b = group.b;
+      operands.sums = code.at(waiting, view.loops.arithmetic, code.multiply(group.firstPanel, kPanelColumns));
+      emitMicroKernel(cell, form, operands, group);
+    });
+    code.loop(0, count, 1, [&](Value i) {
+      Value isFirst = code.isEqual(code.add(firstTerm, i), 0);
+      addChain(cell, getSums(i), waiting, isFirst);
     });
   });
+  return whole;
+}
+
+ProductEmitter::TermTile ProductEmitter::makeTile(const Cell &cell, Value first, Value terms) {
+  TermTile tile;
+  tile.first = first;
+  tile.terms = terms;
+  tile.b = code.at(cell.b, view.loops.operands[kB].elementType, code.multiply(first, view.memory.termLength));
+  tile.panelStride = view.memory.panelLength.value;
+  tile.firstPanel = code.constant(0);
+  tile.panels = cell.panels;
+  return tile;
 }
 
 void ProductEmitter::emitTermTiles(const Cell &cell, Value first, Value end, Value firstTerm, Value endTerm) {
   Value tileTerms = code.constant(tiles.terms);
   code.loop(firstTerm, endTerm, tileTerms, [&](Value term) {
-    TermTile tile;
-    tile.first = term;
-    tile.terms = code.min(tileTerms, code.subtract(endTerm, term));
-    tile.b = code.at(cell.b, view.loops.operands[kB].elementType, code.multiply(term, kPanelColumns));
-    tile.panelStride = view.memory.panelLength.value;
+    TermTile tile = makeTile(cell, term, code.min(tileTerms, code.subtract(endTerm, term)));
     if (cells.packsParts)
       packPart(cell, tile);
-    tile.firstPanel = code.constant(0);
-    tile.panels = cell.panels;
     // A group stays in the cache for all rows, unless rows have to be copied for it: these are so once for all groups.
     if (view.loops.hasRowScale)
       emitRows(cell, first, end, tile);
@@ -240,7 +289,7 @@ void ProductEmitter::emitMicroKernels(const Cell &cell, int64_t rows, Value row,
   auto emitGroup = [&](const TermTile &group) {
     operands.b = group.b;
     operands.sums = code.at(sums, view.loops.arithmetic, code.multiply(group.firstPanel, kPanelColumns));
-    emitMicroKernel(cell, rows, operands, group);
+    emitMicroKernel(cell, getForm(rows), operands, group);
   };
   if (view.loops.hasRowScale)
     forEachGroup(cell, tile, emitGroup);
@@ -266,12 +315,22 @@ void ProductEmitter::emitColumns(const Cell &cell, const TermTile &group, int64_
       isLast, [&] { call(whole - half); }, [&] { call(whole); });
 }
 
+MicroKernels::Form ProductEmitter::getForm(int64_t rows) const {
+  MicroKernels::Form form;
+  form.arithmetic = view.loops.arithmetic;
+  form.bType = view.loops.operands[kB].elementType;
+  form.rows = rows;
+  form.sumStride = cells.getColumns();
+  form.termLength = view.memory.termLength;
+  return form;
+}
+
 /// The last group may have fewer panels than the others.
-void ProductEmitter::emitMicroKernel(const Cell &cell, int64_t rows, MicroKernels::Operands operands,
+void ProductEmitter::emitMicroKernel(const Cell &cell, MicroKernels::Form form, const MicroKernels::Operands &operands,
                                      const TermTile &group) {
   auto callColumns = [&](int64_t columns) {
-    microKernels.emitCall(code, view.loops.arithmetic, view.loops.operands[kB].elementType, rows, columns,
-                          cells.getColumns(), operands);
+    form.columns = columns;
+    microKernels.emitCall(code, form, operands);
   };
   auto call = [&](int64_t panels) { emitColumns(cell, group, panels, callColumns); };
   const Extent &all = view.memory.panels;

@@ -56,13 +56,22 @@ private:
   };
 
   void emitChains(const Cell &cell, Value first, Value end);
+  /// How many chains of a row alone run at a time; 1 where no row is alone.
+  int64_t countChainsAtOnce() const;
+  /// As many chains of a row as come in whole groups; returns the first term that is left.
+  Value emitChainsAtOnce(const Cell &cell, Value row, int64_t count);
+  void addChain(const Cell &cell, Value chain, Value row, Value isFirst);
+  /// All panels of a cell, of so many terms.
+  TermTile makeTile(const Cell &cell, Value first, Value terms);
   void emitTermTiles(const Cell &cell, Value first, Value end, Value firstTerm, Value endTerm);
   /// Calls `body` for as many panels at a time as a micro-kernel takes; the last group may have fewer than the others.
   void forEachGroup(const Cell &cell, const TermTile &tile, function_ref<void(const TermTile &)> body);
   void packPart(const Cell &cell, TermTile &tile);
   void emitRows(const Cell &cell, Value first, Value end, const TermTile &tile);
   void emitMicroKernels(const Cell &cell, int64_t rows, Value row, Value firstWaiting, const TermTile &tile);
-  void emitMicroKernel(const Cell &cell, int64_t rows, MicroKernels::Operands operands, const TermTile &group);
+  MicroKernels::Form getForm(int64_t rows) const;
+  void emitMicroKernel(const Cell &cell, MicroKernels::Form form, const MicroKernels::Operands &operands,
+                       const TermTile &group);
   void emitColumns(const Cell &cell, const TermTile &group, int64_t panels, function_ref<void(int64_t columns)> call);
   /// Scaled rows do not compete for the same places of a cache.
   int64_t getScaledLength() const { return tiles.terms + kPanelColumns; }

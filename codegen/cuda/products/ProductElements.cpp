@@ -26,9 +26,9 @@ Value ProductElements::getOffset(const ElementPlace &place, unsigned operand) {
 Value ProductElements::locatePacked(Value column, Value term) {
   int64_t together = getInterleavedTerms(loops.operands[KernelLoops::kB].elementType);
   Value groups = code.ceilDivide(countTerms(), code.constant(together));
-  Value panel = code.divide(column, kPanelColumns), columnOfPanel = code.remainder(column, kPanelColumns);
+  Value panel = code.divide(column, loops.packedColumns), columnOfPanel = code.remainder(column, loops.packedColumns);
   Value group = code.add(code.multiply(panel, groups), code.divide(term, together));
-  Value place = code.add(code.multiply(group, kPanelColumns), columnOfPanel);
+  Value place = code.add(code.multiply(group, loops.packedColumns), columnOfPanel);
   return code.add(code.multiply(place, together), code.remainder(term, together));
 }
 

@@ -27,7 +27,7 @@ public:
 
   /// Where an operand's element is, without contracted loops, in elements.
   Value getOffset(const ElementPlace &place, unsigned operand);
-  /// Where an element of a packed b is. Panels have all terms of 16 columns each, some of them as neighbours.
+  /// Where an element of a packed b is. Panels have all terms of some columns each, some of them as neighbours.
   Value locatePacked(Value column, Value term);
   /// An element of an operand, in its own type.
   Value load(unsigned operand, Value offset);
