@@ -222,6 +222,21 @@ def choose_stacks(folder, residc):
     return to.cases
 
 
+def choose_wide_stacks(folder, residc):
+    """Gradients of stacks whose streams would take more registers than a thread has."""
+    to = Writer(folder, residc)
+    text = (cases.INPUTS / "pre_and_peri_stack.mlir").read_text(encoding="utf-8")
+    for element in ("f32", "bf16"):
+        for width in (64, 256, 1024, 4096):
+            for connection in ("mhc", "ihc"):
+                program = to.folder / f"{connection}_{width}_{element}_of_one.mlir"
+                program.write_text(text.replace("24xf32", f"{width}x{element}"), encoding="utf-8")
+                flags = ("--streams=4", f"--connection={connection}", "--grad=stack", "--grad-mode=value-and-grad", "--emit=mlir")
+                both = subprocess.run([residc, program, *flags, "-o", "-"], check=True, capture_output=True, text=True).stdout
+                to.add(f"wide {connection} {width} {element}", both, (), 0)
+    return to.cases
+
+
 def choose_edges(folder, residc=None):
     """Products whose edges lie in tiles of each size."""
     to = Writer(folder, residc)

@@ -15,7 +15,7 @@ using namespace mlir::resid::rows;
 
 /// What a register has.
 static constexpr int64_t kWordBytes = 4;
-/// Chunks of a row that a loop over rows has at hand, where it does not keep all.
+/// Chunks of a row that are at hand where not all are kept.
 static constexpr int64_t kLoopChunks = 4;
 /// What one prefetch brings into the cache of the chip.
 static constexpr int64_t kSectorBytes = 32;
@@ -59,13 +59,13 @@ static bool isLoadedByOnePhase(Value row) {
 }
 
 /// Rows that all rows share, such as gamma: all of one at once would take as many registers as the row itself. Where
-/// there are sums down the rows, that holds for the row's own elements too which one phase alone needs, unless they are
-/// loaded early.
+/// the plan says so, that holds for the row's own elements too which one phase alone needs, unless they are loaded
+/// early.
 bool RegisterRowEmitter::isPassing(rows::LoadOp load) {
   Value row = load.getRow();
   if (!load.getColumn() || kept.contains(row))
     return false;
-  return loadsOwnRow(load) ? plan.sums > 0 && isLoadedByOnePhase(row) : plan.keptWeights == 0;
+  return loadsOwnRow(load) ? plan.passesRows && isLoadedByOnePhase(row) : plan.keptWeights == 0;
 }
 
 RegisterRowEmitter::Columns RegisterRowEmitter::loadRow(rows::LoadOp load, bool isInvariant) {
@@ -99,18 +99,15 @@ void RegisterRowEmitter::loadKeptRows(rows::PhaseOp phase) {
 /// before anything is stored to it, and other threads do not touch it.
 void RegisterRowEmitter::loadPassingRows(rows::PhaseOp phase) {
   bool hasLoop = plan.sums > 0;
-  int64_t end = std::min(chunk + (hasLoop ? kLoopChunks : 1), plan.getChunks());
   for (auto load : phase.getBody().getOps<rows::LoadOp>()) {
     if (!isPassing(load))
       continue;
+    bool mayBeEarlier = !hasLoop && !loadsOwnRow(load);
+    int64_t end = std::min(chunk + (mayBeEarlier ? 1 : kLoopChunks), plan.getChunks());
     Columns &row = passing[load.getRow()];
     while (int64_t(row.size()) < end * plan.lanes)
-      llvm::append_range(row, loadChunk(load, int64_t(row.size()) / plan.lanes, /*isInvariant=*/!hasLoop));
+      llvm::append_range(row, loadChunk(load, int64_t(row.size()) / plan.lanes, /*isInvariant=*/mayBeEarlier));
   }
-}
-
-static bool isLoaded(Value row) {
-  return llvm::any_of(row.getUsers(), [](Operation *user) { return isa<rows::LoadOp>(user); });
 }
 
 /// LLVM selects NVVM's own op for later versions of PTX only.

@@ -20,10 +20,15 @@ static constexpr int64_t kOpenThreads[] = {256, 128};
 /// Bytes that an access of a row of open width begins with: bounds of columns take registers too, and the width has to
 /// be a multiple.
 static constexpr int64_t kOpenAccessBytes = 8;
-/// What a thread may have on every chip, and the threads of a block together.
-static constexpr int64_t kMostThreadRegisters = 255, kBlockRegisters = 65536;
+/// What the threads of a block may have together on every chip.
+static constexpr int64_t kBlockRegisters = 65536;
 /// What addresses, lanes and a phase take at least.
 static constexpr int64_t kOtherRegisters = 32;
+/// What an operand of a row kernel takes where there are more than a few: a pointer and what belongs to a row, such as
+/// its part of a mix. In a loop over rows, pointers stay.
+static constexpr int64_t kFewOperands = 16, kOperandRegisters = 4, kOperandRegistersWithSums = 6;
+/// Of more kept rows, registers are wanted for widened elements too, which LLVM keeps from one use to the next.
+static constexpr size_t kFewKeptRows = 3;
 /// What rows may take, and rows with sums down the rows: those would go through memory for every row else.
 static constexpr int64_t kMostKeptRegisters = 96, kMostKeptRegistersWithSums = 128;
 /// What a thread may have with sums down the rows.
@@ -80,9 +85,13 @@ struct Work {
   int64_t widestBytes = 1;
   /// Bytes of an element, of rows that more than one phase uses, and of rows that all rows share.
   SmallVector<int64_t> keptBytes, weightBytes;
+  /// The same of rows that one phase alone loads, by phase.
+  llvm::MapVector<Operation *, SmallVector<int64_t>> phaseBytes;
   /// Sums down the rows, of f32.
   int64_t sums = 0;
   bool hasRandom = false;
+  /// For pointers and numbers of a row, of which several streams and their mix have many; 0 where they are few.
+  int64_t operandRegisters = 0;
   /// Whether more than one phase uses a row that all rows share.
   bool hasSharedAgain = false;
   int64_t operations = 0;
@@ -113,6 +122,10 @@ static bool hasWideFloats(Operation *op) {
   return llvm::any_of(op->getResultTypes(), [](Type type) { return type.isF64(); });
 }
 
+bool cuda::isLoaded(Value row) {
+  return llvm::any_of(row.getUsers(), [](Operation *user) { return isa<rows::LoadOp>(user); });
+}
+
 static Work collectWork(rows::KernelOp kernel) {
   Work work;
   llvm::MapVector<Value, llvm::SmallPtrSet<Operation *, 4>> users;
@@ -128,8 +141,11 @@ static Work collectWork(rows::KernelOp kernel) {
     if (store && store.getColumn())
       users[store.getRow()].insert(op->getParentOp());
   });
-  for (unsigned i = 0; i < kernel.getInputs().size() + kernel.getInits().size(); ++i)
+  unsigned operands = kernel.getInputs().size() + kernel.getInits().size();
+  for (unsigned i = 0; i < operands; ++i)
     work.sums += kernel.isAccumulated(i);
+  if (operands > kFewOperands)
+    work.operandRegisters = (work.sums > 0 ? kOperandRegistersWithSums : kOperandRegisters) * operands;
   for (auto &[row, phases] : users) {
     auto argument = dyn_cast<BlockArgument>(row);
     Type element = cast<rows::RowType>(row.getType()).getElementType();
@@ -143,7 +159,12 @@ static Work collectWork(rows::KernelOp kernel) {
     work.widestBytes = std::max(work.widestBytes, bytes);
     if (phases.size() > 1)
       work.keptBytes.push_back(bytes);
+    else if (isLoaded(row))
+      work.phaseBytes[*phases.begin()].push_back(std::max(bytes, kRegisterBytes));
   }
+  if (work.keptBytes.size() > kFewKeptRows || operands > kFewOperands)
+    for (int64_t &bytes : work.keptBytes)
+      bytes = std::max(bytes, kRegisterBytes);
   return work;
 }
 
@@ -176,21 +197,34 @@ static int64_t chooseBlockRows(const RegisterPlan &plan, const RowSchedule &sche
 }
 
 /// What is left for rows and sums of the registers that a thread may have.
-static int64_t countFreeRegisters(const RegisterPlan &plan) {
+static int64_t countFreeRegisters(const RegisterPlan &plan, const Work &work) {
   int64_t most = std::min(kMostThreadRegisters, kBlockRegisters / plan.getBlockThreads());
-  return std::min(plan.sums > 0 ? kMostKeptRegistersWithSums : kMostKeptRegisters, most - kOtherRegisters);
+  return std::min(plan.sums > 0 ? kMostKeptRegistersWithSums : kMostKeptRegisters,
+                  most - kOtherRegisters - work.operandRegisters);
+}
+
+/// Registers for a thread's columns of rows with elements of so many bytes.
+static int64_t countRegisters(const RegisterPlan &plan, ArrayRef<int64_t> rows) {
+  int64_t registers = 0;
+  for (int64_t bytes : rows)
+    registers += llvm::divideCeil(plan.getChunks() * plan.lanes * bytes, kRegisterBytes);
+  return registers;
 }
 
 static int64_t countKeptRegisters(const RegisterPlan &plan, const Work &work) {
-  int64_t columns = plan.getChunks() * plan.lanes, registers = work.sums * columns;
-  auto add = [&](ArrayRef<int64_t> kept) {
-    for (int64_t bytes : kept)
-      registers += llvm::divideCeil(columns * bytes, kRegisterBytes);
-  };
-  add(work.keptBytes);
-  if (plan.keptWeights > 0)
-    add(work.weightBytes);
-  return registers;
+  return work.sums * plan.getChunks() * plan.lanes + countRegisters(plan, work.keptBytes) +
+         (plan.keptWeights > 0 ? countRegisters(plan, work.weightBytes) : 0);
+}
+
+/// In a loop over rows, always; else where what a phase loads would not fit into the registers of a thread, such as the
+/// streams of a row. Two rows are added as they come.
+static bool passesRows(const RegisterPlan &plan, const Work &work) {
+  constexpr size_t kAddedRows = 2;
+  int64_t most = std::min(kMostThreadRegisters, kBlockRegisters / plan.getBlockThreads()) - kOtherRegisters -
+                 work.operandRegisters;
+  return plan.sums > 0 || llvm::any_of(work.phaseBytes, [&](const auto &phase) {
+           return phase.second.size() > kAddedRows && plan.keptRegisters + countRegisters(plan, phase.second) > most;
+         });
 }
 
 /// The most registers of a thread, or 0 to leave them to ptxas. For rows of a known width without sums, ptxas finds the
@@ -242,8 +276,9 @@ static std::optional<RegisterPlan> chooseFor(const Work &work, const RowSchedule
     plan.keptRegisters = countKeptRegisters(plan, work);
     plan.mostRegisters = chooseMostRegisters(plan, work);
     plan.loadsEarly = loadsEarly(plan);
+    plan.passesRows = passesRows(plan, work);
     plan.prefetchesRows = prefetchesRows(plan, work);
-    if (width % lanes == 0 && hasWholeWarps(plan) && plan.keptRegisters <= countFreeRegisters(plan) &&
+    if (width % lanes == 0 && hasWholeWarps(plan) && plan.keptRegisters <= countFreeRegisters(plan, work) &&
         plan.getChunks() * lanes * work.operations <= kMostOperations)
       return plan;
   }

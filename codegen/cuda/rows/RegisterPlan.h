@@ -12,6 +12,9 @@
 
 namespace mlir::resid::cuda {
 
+/// Registers that a thread may have on every chip.
+inline constexpr int64_t kMostThreadRegisters = 255;
+
 /// A row is cut into the spans of the ordered sum, of 1,024 columns. Thread t of a span has the lanes
 /// lanes·t, …, lanes·t + lanes - 1 of each of its chunks of 64 columns. So the chain of a lane stays in one thread, and
 /// a thread's columns of a chunk are one access.
@@ -36,6 +39,9 @@ struct RegisterPlan {
   int64_t mostRegisters;
   /// Whether all of a row is loaded before its first phase, with what the last one alone needs.
   bool loadsEarly = false;
+  /// Whether elements that one phase alone needs are loaded a few chunks ahead of where it uses them, and not all
+  /// before it.
+  bool passesRows = false;
   /// Whether a row's elements are brought into the cache of the chip while the row before is computed.
   bool prefetchesRows = false;
 
@@ -62,6 +68,9 @@ struct RegisterPlan {
 
 /// Whether a row of `width` columns ends in a span that has a chunk for each of its threads.
 bool endsInWholeChunk(int64_t width);
+
+/// Whether elements of a row are loaded.
+bool isLoaded(Value row);
 
 /// Whether operand `number` of a kernel is a row of its own for each row, along the columns.
 bool isOwnRow(rows::KernelOp kernel, unsigned number);

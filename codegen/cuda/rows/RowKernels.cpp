@@ -228,11 +228,12 @@ static Value emitSuits(Code builder, KernelUse &use, const RegisterPlan &plan) {
   return builder.both(suits, builder.either(builder.isEqual(end, 0), isChunk));
 }
 
-/// Each operand has a pointer and numbers of the row, which several streams and their mix have many of.
+/// Each operand has a pointer and numbers of the row, which several streams and their mix have many of. Those take what
+/// a thread may have.
 static int64_t getLoopedRegisters(rows::KernelOp kernel) {
-  constexpr size_t manyOperands = 16;
-  if (kernel.getIndexingMaps().size() > manyOperands)
-    return 0;
+  constexpr size_t fewOperands = 12;
+  if (kernel.getIndexingMaps().size() > fewOperands)
+    return kMostThreadRegisters;
   return kernel.hasAccumulated() ? kLoopedRegistersWithSums : kLoopedRegisters;
 }
 
