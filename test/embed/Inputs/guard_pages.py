@@ -72,6 +72,41 @@ class Chain(Program):
         return [self.tensor("normalized", self.result_element, self.dims)] + found[1:]
 
 
+class Streams:
+    """A transition between two sub-layers on four streams of a fixed width, whose rows lie apart where it is said so."""
+
+    def __init__(self, element, width, strided):
+        self.element, self.dims, self.strided = element, ["rows", 4, width], strided
+        self.wide = "f64" if element == "f64" else "f32"
+        self.name = f"streams_{width}"
+
+    def tensor(self, name, dims, element=None):
+        own = element is None and len(dims) > 1
+        stride = f"kRowDistance / {BYTES[self.element]}" if self.strided and own else None
+        return Tensor(name, element or self.element, dims, [isinstance(size, str) for size in dims], stride)
+
+    def piece(self):
+        width, wide = self.dims[-1], self.wide
+        x, y = self.tensor("x", self.dims), self.tensor("y", ["rows", width])
+        b, c = self.tensor("b", ["rows", 4, 1], wide), self.tensor("c", ["rows", 4, 4], wide)
+        w, gamma = self.tensor("w", [24, 4 * width], wide), self.tensor("gamma", [width])
+        streams, u = self.tensor("streams", self.dims), self.tensor("u", ["rows", width])
+        mix = self.tensor("mix", ["rows", 4, 4], wide)
+        part = {count: f"tensor<?x{count}x{wide}>" for count in (4, 16, 24)}
+        body = [f"%streams = resid.write %x, %y weights(%b) mix(%c) : {x.text()}, {b.text()}, {c.text()}",
+                f"%z = resid.project %streams, %w {{epsilon = 1.0e-6}} : {x.text()}, {w.text()}",
+                "%zero = arith.constant 0 : index", f"%rows = tensor.dim %x, %zero : {x.text()}",
+                f"%first = tensor.extract_slice %z[0, 0] [%rows, 4] [1, 1] : {part[24]} to {part[4]}",
+                f"%gates = resid.activation sigmoid %first : {part[4]}",
+                f"%read = tensor.expand_shape %gates [[0], [1, 2]] output_shape [%rows, 4, 1] : {part[4]} into {b.text()}",
+                f"%last = tensor.extract_slice %z[0, 8] [%rows, 16] [1, 1] : {part[24]} to {part[16]}",
+                f"%logits = tensor.expand_shape %last [[0], [1, 2]] output_shape [%rows, 4, 4] : {part[16]} into {c.text()}",
+                f"%mix = resid.sinkhorn %logits {{iterations = 3, epsilon = 1.0e-6}} : {c.text()}",
+                f"%h = resid.read %streams weights(%read) : {x.text()}, {b.text()}",
+                f"%u = resid.rms_norm %h gamma(%gamma) {{epsilon = 1.0e-6}} : {u.text()}, {gamma.text()}"]
+        return self.name, [x, y, b, c, w, gamma], [], body, [streams, u, mix]
+
+
 def array(tensor):
     dims = [{"rows": "Rows", "width": "Width"}.get(size, str(size)) for size in tensor.dims]
     return f"{{Element::{tensor.element}, {{{', '.join(dims)}}}, {int(tensor.stride is not None)}}}"
@@ -98,6 +133,9 @@ def functions(element):
     for name, kind, dims, *form in FORMS_OF[element]:
         chain = Chain(name, element, kind, "own", dims, *form)
         yield chain, flat_piece(chain)
+    # One chain of the projection, and two.
+    for streams in (Streams(element, 33, strided=False), Streams(element, 300, strided=True)):
+        yield streams, streams.piece()
 
 
 def wrapper(prefix, name, inputs, scalars, outputs):

@@ -56,6 +56,16 @@ template <typename T> Arena Results<T>::arenas[2] = {Arena(1, kMostBytes), Arena
 
 int64_t calls = 0, failures = 0;
 
+/// Zeros, numbers whose squares are too large, too small, and equal ones in some rows, beside others that stay.
+void makeHard(std::vector<float> &numbers, int64_t rows, int64_t width) {
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t i = 0; i < width; ++i) {
+      float &number = numbers[row * width + i];
+      float hard[] = {0.0f, number * 1e30f, number * 1e-30f, 3.0f};
+      number = row % 7 < 4 ? hard[row % 7] : number;
+    }
+}
+
 /// `run(byBlocks, ctx, results)` runs a program.
 template <typename T, typename Run>
 void compare(const char *name, int64_t rows, std::initializer_list<int64_t> counts, Run run,
@@ -122,6 +132,15 @@ void check(int64_t rows, const std::vector<resid_ctx> &contexts) {
       return (byBlocks ? blocks_batches : whole_batches)(ctx, x.data(), rows, 45, w.data(), gamma.data(), y[0]);
     };
     compare<float>("batches", rows, {rows * 160}, run, contexts);
+  }
+  {
+    Input<float> x(rows * 1200, 1), y(rows * 300, 2), b(rows * 4, 3), c(rows * 16, 4), w(24 * 1200, 5), gamma(300, 6);
+    makeHard(x, rows, 1200);
+    auto run = [&](bool byBlocks, const resid_ctx *ctx, Results<float> &out) {
+      return (byBlocks ? blocks_streams : whole_streams)(ctx, x.data(), rows, y.data(), rows, b.data(), rows, c.data(),
+                                                         rows, w.data(), gamma.data(), out[0], out[1]);
+    };
+    compare<float>("streams", rows, {rows * 1200, rows * 300}, run, contexts);
   }
 }
 

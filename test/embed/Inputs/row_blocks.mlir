@@ -62,3 +62,18 @@ func.func @batches(%x: tensor<?x4x40xf32> {resid.strided}, %w: tensor<40x40xf32>
   %y = resid.rms_norm %l gamma(%gamma) {epsilon = 1.0e-5} : tensor<?x4x40xf32>, tensor<40xf32>
   return %y : tensor<?x4x40xf32>
 }
+
+// Several residual streams, two chains of their projection, and its coefficients. The row that is read is a result too.
+func.func @streams(%x: tensor<?x4x300xf32>, %y: tensor<?x300xf32>, %b: tensor<?x4x1xf32>, %c: tensor<?x4x4xf32>,
+                   %w: tensor<24x1200xf32>, %gamma: tensor<300xf32>) -> (tensor<?x4x300xf32>, tensor<?x300xf32>) {
+  %c0 = arith.constant 0 : index
+  %rows = tensor.dim %x, %c0 : tensor<?x4x300xf32>
+  %s = resid.write %x, %y weights(%b) mix(%c) : tensor<?x4x300xf32>, tensor<?x4x1xf32>, tensor<?x4x4xf32>
+  %z = resid.project %s, %w {epsilon = 1.0e-6} : tensor<?x4x300xf32>, tensor<24x1200xf32>
+  %first = tensor.extract_slice %z[0, 0] [%rows, 4] [1, 1] : tensor<?x24xf32> to tensor<?x4xf32>
+  %gates = resid.activation sigmoid %first : tensor<?x4xf32>
+  %read = tensor.expand_shape %gates [[0], [1, 2]] output_shape [%rows, 4, 1] : tensor<?x4xf32> into tensor<?x4x1xf32>
+  %h = resid.read %s weights(%read) : tensor<?x4x300xf32>, tensor<?x4x1xf32>
+  %u = resid.rms_norm %h gamma(%gamma) {epsilon = 1.0e-6} : tensor<?x300xf32>, tensor<300xf32>
+  return %s, %u : tensor<?x4x300xf32>, tensor<?x300xf32>
+}

@@ -214,6 +214,35 @@ def check_norm(name, shape, element, weight, is_open):
     check(name, text, [tx, tg, tg], [tx], files, [normalized + beta], [np.abs(normalized) + np.abs(beta) + 1])
 
 
+def check_hard_rows(element):
+    """A transition by blocks of rows and without: zeros, huge and tiny numbers, equal streams and logits far apart, beside each other."""
+    rows, n, d = 300, 2, 70
+    x, y = random.standard_normal((rows, n, d)), random.standard_normal((rows, d))
+    huge = 1e30 if element == "f32" else 1e18
+    for first, factor in enumerate((0.0, huge, 1e-30)):
+        x[first::7] *= factor
+        y[first::7] *= factor
+    x[3::7] = x[3::7, :1]
+    weights, mix = random.standard_normal((rows, n, 1)), random.standard_normal((rows, n, n))
+    project, gamma = random.standard_normal((8, n * d)) / 10, random.standard_normal(d)
+    given = [stored(array, kind)[0] for array, kind in (
+        (x, element), (y, element), (weights, "f32"), (mix, "f32"), (project, "f32"), (np.ones(3), "f32"), (random.standard_normal(8) * 30, "f32"), (gamma, element))]
+    flags = []
+    for i, array in enumerate(given):
+        np.save(os.path.join(FOLDER, f"hard.{i}.npy"), array)
+        flags.append(f"--arg={FOLDER}/hard.{i}.npy")
+    program, found = os.path.join(os.path.dirname(__file__), "stream-transition.mlir"), []
+    for blocks in ("1", "0"):
+        files = [f"{FOLDER}/hard.out{i}.npy" for i in range(4)]
+        command = ["resid-run", program, f"--entry=t_{element}", "--check", f"--schedule=product-row-blocks={blocks}", *flags, *(f"--out={file}" for file in files)]
+        run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if run.returncode or "failed" in run.stdout:
+            sys.exit(f"hard rows of {element}, blocks {blocks}:\n{run.stdout}")
+        found.append([open(file, "rb").read() for file in files])
+    if found[0] != found[1]:
+        sys.exit(f"hard rows of {element}: expected the same bits by blocks of rows")
+
+
 cases = [
     ("a", (5, 4, 33), "f32", "f32", False, False), ("b", (3, 2, 64), "bf16", "f32", True, True),
     ("c", (2, 3, 3, 17), "f16", "bf16", True, False), ("d", (4, 130), "f64", "f64", False, False),
@@ -241,4 +270,6 @@ check_dots("s0", (5, 4, 33), (5, 4, 33), ("f32", "f32"), True)
 check_dots("s1", (2, 3, 1500), (2, 2, 1500), ("bf16", "f32"), False)
 check_dots("s2", (3, 8), (1, 8), ("f64", "f32"), False)
 flush("rest")
+for element in ("f32", "bf16"):
+    check_hard_rows(element)
 print("all within their bounds")
