@@ -10,7 +10,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -109,9 +111,108 @@ static void findCopiedBuffers(func::FuncOp function, KernelSignature &signature)
   }
 }
 
+//===----------------------------------------------------------------------===//
+// Streams
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Which part of a buffer an operand is: the views between them, by what they say.
+struct Part {
+  Value whole;
+  SmallVector<std::pair<OperationName, Attribute>> views;
+
+  bool operator==(const Part &other) const { return views == other.views; }
+};
+} // namespace
+
+static std::optional<Part> findPart(Value operand) {
+  Part part{operand, {}};
+  while (Operation *op = part.whole.getDefiningOp()) {
+    auto view = dyn_cast<memref::SubViewOp>(op);
+    if (!view && !kernels::isReshape(op))
+      break;
+    // Sizes are those of the kernel's loops, which both have.
+    if (view &&
+        (ShapedType::isDynamicShape(view.getStaticOffsets()) || ShapedType::isDynamicShape(view.getStaticStrides())))
+      return std::nullopt;
+    part.views.emplace_back(op->getName(), op->getAttrDictionary());
+    part.whole = op->getOperand(0);
+  }
+  return part;
+}
+
+/// Calls `visit` with all that use a buffer or a part of it but for its sizes.
+static void forEachUser(Value buffer, function_ref<void(Operation *)> visit) {
+  for (Operation *user : buffer.getUsers()) {
+    if (isa<memref::SubViewOp>(user) || kernels::isReshape(user))
+      forEachUser(user->getResult(0), visit);
+    else if (!isa<memref::DimOp>(user))
+      visit(user);
+  }
+}
+
+/// The only kernel that uses `source`, if it stands in the function itself or in blocks of rows there, and what else
+/// uses `destination` comes after it.
+static rows::KernelOp findOnlyReader(func::FuncOp function, Value source, Value destination) {
+  llvm::SmallPtrSet<Operation *, 2> readers;
+  forEachUser(source, [&](Operation *user) { readers.insert(user); });
+  auto kernel = readers.size() == 1 ? dyn_cast<rows::KernelOp>(*readers.begin()) : rows::KernelOp();
+  if (!kernel)
+    return nullptr;
+  Block *entry = &function.getBody().front();
+  Operation *parent = kernel->getParentOp();
+  bool isInEntry = kernel->getBlock() == entry;
+  if (!isInEntry && (parent->getBlock() != entry || isa<RegionBranchOpInterface>(parent)))
+    return nullptr;
+  bool isFirst = true;
+  forEachUser(destination, [&](Operation *user) {
+    Operation *beside = kernel->getBlock()->findAncestorOpInBlock(*user);
+    Operation *place = entry->findAncestorOpInBlock(*user), *own = entry->findAncestorOpInBlock(*kernel);
+    isFirst &= user == kernel || (beside ? kernel->isBeforeInBlock(beside) : place && own->isBeforeInBlock(place));
+  });
+  return isFirst ? kernel : nullptr;
+}
+
+/// Several streams that a kernel reads and writes, each at its own place. Other kernels may read them then.
+static bool rewritesStreams(func::FuncOp function, Value source, Value destination) {
+  rows::KernelOp kernel =
+      source.getType() == destination.getType() ? findOnlyReader(function, source, destination) : rows::KernelOp();
+  if (!kernel)
+    return false;
+  SmallVector<std::pair<Part, KernelAccess>> reads, writes;
+  SmallVector<AffineMap> maps = llvm::to_vector(kernel.getIndexingMaps().getAsValueRange<AffineMapAttr>());
+  unsigned inputs = kernel.getInputs().size();
+  for (auto [index, operand] :
+       llvm::enumerate(llvm::concat<Value>(llvm::to_vector(kernel.getInputs()), llvm::to_vector(kernel.getInits())))) {
+    std::optional<Part> part = findPart(operand);
+    if (!part)
+      return false;
+    if (part->whole == (index < inputs ? source : destination))
+      (index < inputs ? reads : writes).push_back({*part, {cast<ShapedType>(operand.getType()), maps[index]}});
+    else if (part->whole == source || part->whole == destination)
+      return false;
+  }
+  return writes.size() > 1 && !reads.empty() && llvm::all_of(reads, [&](const auto &read) {
+           return llvm::any_of(writes, [&](const auto &write) {
+             return read.first == write.first && read.second.map == write.second.map &&
+                    rows::mayShareBuffer(read.second.type, write.second.type);
+           });
+         });
+}
+
+static void findRewrittenStreams(func::FuncOp function, KernelSignature &signature) {
+  for (auto [result, output] : llvm::enumerate(signature.results))
+    for (auto [argument, input] : llvm::enumerate(signature.arguments))
+      if (input.isArray() && output.isArray() &&
+          rewritesStreams(function, function.getArgument(1 + argument),
+                          function.getArgument(1 + signature.arguments.size() + result)))
+        signature.inPlace.push_back({unsigned(result), unsigned(argument)});
+}
+
 /// A kernel reads a row of an input whole before its first store to an output that may be the same row; so the input
 /// must have the output's type for the kernel, and be read at the output's own rows and columns only.
 void mlir::resid::boundary::findSharedBuffers(func::FuncOp function, KernelSignature &signature) {
+  findRewrittenStreams(function, signature);
   rows::KernelOp kernel = findOnlyKernel(function);
   if (!kernel)
     return findCopiedBuffers(function, signature);

@@ -10,8 +10,10 @@
 
 namespace mlir::resid::boundary {
 
-/// Fills signature.inPlace for `function`, the implementation on memrefs, with two kinds of pairs:
+/// Fills signature.inPlace for `function`, the implementation on memrefs, with three kinds of pairs:
 /// - The function is a single rows.kernel that reads the input at the output's own rows and columns.
+/// - A kernel that reads several streams of the input alone writes the output's, each at its own place; others read
+/// these after it.
 /// - The input is copied to the output before anything else is done with either, and never read again: a cache that
 /// grows.
 ///   Then the copy is left out at run time where both are one buffer.

@@ -202,6 +202,7 @@ def choose_ops(folder, residc=None):
     dots(to, 4, 1, 64, 7, "bf16")
     for n, width, rows, element in ((4, 256, 9, "f32"), (3, 33, 5, "bf16")):
         read_and_write(to, n, width, rows, element)
+    to.cases += [dataclasses.replace(case, flags=("--in-place",)) for case in to.cases if "write_" in case.name]
     for rows, columns, terms, a, b in ((70, 33, 65, "f32", "f32"), (3, 8, 257, "bf16", "bf16"), (1, 130, 5, "f32", "f32"), (40, 40, 40, "f64", "f64"),
                                        (33, 9, 17, "f16", "f16")):
         product(to, rows, columns, terms, a, b, bias=rows % 2 == 1)

@@ -136,11 +136,21 @@ void check(int64_t rows, const std::vector<resid_ctx> &contexts) {
   {
     Input<float> x(rows * 1200, 1), y(rows * 300, 2), b(rows * 4, 3), c(rows * 16, 4), w(24 * 1200, 5), gamma(300, 6);
     makeHard(x, rows, 1200);
-    auto run = [&](bool byBlocks, const resid_ctx *ctx, Results<float> &out) {
-      return (byBlocks ? blocks_streams : whole_streams)(ctx, x.data(), rows, y.data(), rows, b.data(), rows, c.data(),
-                                                         rows, w.data(), gamma.data(), out[0], out[1]);
+    auto call = [&](auto *function, const resid_ctx *ctx, Results<float> &out, bool isInPlace) {
+      if (isInPlace && rows > 0)
+        memcpy(out[0], x.data(), x.size() * sizeof(float));
+      return function(ctx, isInPlace ? out[0] : x.data(), rows, y.data(), rows, b.data(), rows, c.data(), rows,
+                      w.data(), gamma.data(), out[0], out[1]);
     };
-    compare<float>("streams", rows, {rows * 1200, rows * 300}, run, contexts);
+    auto compareWith = [&](const char *name, auto *function, bool isInPlace) {
+      auto run = [&](bool isOther, const resid_ctx *ctx, Results<float> &out) {
+        return call(isOther ? function : whole_streams, ctx, out, isOther && isInPlace);
+      };
+      compare<float>(name, rows, {rows * 1200, rows * 300}, run, contexts);
+    };
+    compareWith("streams", blocks_streams, /*isInPlace=*/false);
+    compareWith("streams in place", blocks_streams, /*isInPlace=*/true);
+    compareWith("streams in place, whole", whole_streams, /*isInPlace=*/true);
   }
 }
 

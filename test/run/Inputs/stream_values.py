@@ -215,7 +215,8 @@ def check_norm(name, shape, element, weight, is_open):
 
 
 def check_hard_rows(element):
-    """A transition by blocks of rows and without: zeros, huge and tiny numbers, equal streams and logits far apart, beside each other."""
+    """Transitions of zeros, huge and tiny numbers, equal streams and logits far apart, beside each other: by blocks of rows and without, on the
+    scalar path, and written where they were read, with the same bits."""
     rows, n, d = 300, 2, 70
     x, y = random.standard_normal((rows, n, d)), random.standard_normal((rows, d))
     huge = 1e30 if element == "f32" else 1e18
@@ -232,15 +233,15 @@ def check_hard_rows(element):
         np.save(os.path.join(FOLDER, f"hard.{i}.npy"), array)
         flags.append(f"--arg={FOLDER}/hard.{i}.npy")
     program, found = os.path.join(os.path.dirname(__file__), "stream-transition.mlir"), []
-    for blocks in ("1", "0"):
+    for way in (["product-row-blocks=1"], ["product-row-blocks=0"], ["product-row-blocks=1", "--in-place"], ["path=scalar", "--in-place"]):
         files = [f"{FOLDER}/hard.out{i}.npy" for i in range(4)]
-        command = ["resid-run", program, f"--entry=t_{element}", "--check", f"--schedule=product-row-blocks={blocks}", *flags, *(f"--out={file}" for file in files)]
+        command = ["resid-run", program, f"--entry=t_{element}", "--check", f"--schedule={way[0]}", *way[1:], *flags, *(f"--out={file}" for file in files)]
         run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if run.returncode or "failed" in run.stdout:
-            sys.exit(f"hard rows of {element}, blocks {blocks}:\n{run.stdout}")
+            sys.exit(f"hard rows of {element}, {' '.join(way)}:\n{run.stdout}")
         found.append([open(file, "rb").read() for file in files])
-    if found[0] != found[1]:
-        sys.exit(f"hard rows of {element}: expected the same bits by blocks of rows")
+        if found[-1] != found[0]:
+            sys.exit(f"hard rows of {element}: expected the same bits with {' '.join(way)}")
 
 
 cases = [
