@@ -28,3 +28,15 @@ Value resid::insertSlice(OpBuilder &builder, Location loc, Value slice, Value in
     return into;
   return tensor::InsertSliceOp::create(builder, loc, slice, into, offsets, sizes, strides);
 }
+
+bool resid::areApart(OffsetSizeAndStrideOpInterface a, OffsetSizeAndStrideOpInterface b) {
+  auto endsBefore = [](OffsetSizeAndStrideOpInterface first, OffsetSizeAndStrideOpInterface second, size_t dimension) {
+    auto offset = getConstantIntValue(first.getMixedOffsets()[dimension]),
+         size = getConstantIntValue(first.getMixedSizes()[dimension]),
+         stride = getConstantIntValue(first.getMixedStrides()[dimension]),
+         next = getConstantIntValue(second.getMixedOffsets()[dimension]);
+    return offset && size && stride && next && *stride > 0 && *offset + (*size - 1) * *stride < *next;
+  };
+  return llvm::any_of(llvm::seq<size_t>(0, a.getMixedOffsets().size()),
+                      [&](size_t dimension) { return endsBefore(a, b, dimension) || endsBefore(b, a, dimension); });
+}

@@ -6,6 +6,7 @@
 #include "codegen/buffers/Passes.h"
 #include "codegen/contractions/ContractionDialect.h"
 #include "codegen/rows/RowsDialect.h"
+#include "dialect/Slices.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -44,26 +45,12 @@ static LogicalResult bufferizeKernel(KernelOpInterface kernel, RewriterBase &rew
   return success();
 }
 
-/// Whether two parts of one tensor have no element in common, as far as is known.
-static bool areApart(tensor::ExtractSliceOp a, tensor::ExtractSliceOp b) {
-  if (a.getSource() != b.getSource())
-    return false;
-  auto beginsAfter = [](tensor::ExtractSliceOp first, tensor::ExtractSliceOp second, unsigned dim) {
-    int64_t start = first.getStaticOffsets()[dim], size = first.getStaticSizes()[dim],
-            next = second.getStaticOffsets()[dim];
-    bool isKnown = !ShapedType::isDynamic(start) && !ShapedType::isDynamic(size) && !ShapedType::isDynamic(next);
-    return isKnown && first.getStaticStrides()[dim] == 1 && start + size <= next;
-  };
-  return llvm::any_of(llvm::seq<unsigned>(0, a.getSourceType().getRank()),
-                      [&](unsigned dim) { return beginsAfter(a, b, dim) || beginsAfter(b, a, dim); });
-}
-
 /// Whether `read` reads a result of the kernel that lies apart from what the kernel writes to `init`, in one tensor.
 static bool readsApart(KernelOpInterface kernel, OpOperand &read, OpOperand &init, const AnalysisState &state) {
   auto written = init.get().getDefiningOp<tensor::ExtractSliceOp>();
   return written && llvm::any_of(kernel.getDpsInitsMutable(), [&](OpOperand &other) {
            auto part = other.get().getDefiningOp<tensor::ExtractSliceOp>();
-           return part && areApart(part, written) &&
+           return part && part.getSource() == written.getSource() && areApart(part, written) &&
                   state.areEquivalentBufferizedValues(read.get(), kernel.getTiedOpResult(&other));
          });
 }

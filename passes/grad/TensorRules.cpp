@@ -7,7 +7,9 @@
 #include "dialect/Slices.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "passes/grad/Rules.h"
 
 using namespace mlir;
@@ -70,7 +72,25 @@ struct CollapseRule : GradientOpInterface::ExternalModel<CollapseRule, tensor::C
   }
 };
 
-/// Zeros are filled in around the slice. A further slice of the same tensor is added into the gradient that is there.
+} // namespace
+
+/// Whether a gradient is zeros into which only slices beside this one were inserted.
+static bool isZeroAt(tensor::ExtractSliceOp slice, Value gradient) {
+  while (auto insert = gradient.getDefiningOp<tensor::InsertSliceOp>()) {
+    if (!areApart(slice, insert))
+      return false;
+    gradient = insert.getDest();
+  }
+  if (auto cast = gradient.getDefiningOp<tensor::CastOp>())
+    gradient = cast.getSource();
+  auto fill = gradient.getDefiningOp<linalg::FillOp>();
+  return fill && matchPattern(fill.getInputs().front(), m_PosZeroFloat());
+}
+
+namespace {
+
+/// Zeros are filled in around the slice. A further slice of the same tensor is put into the gradient that is there, or
+/// added where the two overlap.
 struct ExtractSliceRule : GradientOpInterface::ExternalModel<ExtractSliceRule, tensor::ExtractSliceOp> {
   LogicalResult differentiate(Operation *op, Gradients &gradients) const {
     auto extract = cast<tensor::ExtractSliceOp>(op);
@@ -78,7 +98,7 @@ struct ExtractSliceRule : GradientOpInterface::ExternalModel<ExtractSliceRule, t
     Value source = extract.getSource(), dy = gradients.get(extract.getResult());
     Slice slice(gradients, extract);
     Value sum = gradients.take(source);
-    if (sum)
+    if (sum && !isZeroAt(extract, sum))
       dy = createGradientSum(builder, slice.extract(builder, sum, extract.getType()), dy);
     gradients.add(source, slice.insert(builder, dy, sum ? sum : createZeros(gradients, source)));
     return success();

@@ -106,19 +106,21 @@ func.func @f(%x: tensor<?x?xf32>) -> tensor<?xf32> {
 
 // -----
 
-// Slices of one tensor share its zeros.
+// Slices of one tensor share its zeros. One that another may overlap is added to.
 // CHECK-LABEL: func.func @f_backward(
 // CHECK-COUNT-1: linalg.fill
 // CHECK-NOT: linalg.fill
 // CHECK: %[[FIRST:.+]] = tensor.insert_slice %{{.+}} into %{{.+}}[0, 4]
-// CHECK-NEXT: %[[OLD:.+]] = tensor.extract_slice %[[FIRST]][0, 0]
+// CHECK-NEXT: %[[SECOND:.+]] = tensor.insert_slice %{{.+}} into %[[FIRST]][0, 0]
+// CHECK-NEXT: %[[OLD:.+]] = tensor.extract_slice %[[SECOND]][0, 3]
 // CHECK-NEXT: %[[NEW:.+]] = resid.add %[[OLD]], %{{.+}}
-// CHECK-NEXT: %[[BOTH:.+]] = tensor.insert_slice %[[NEW]] into %[[FIRST]][0, 0]
-// CHECK-NEXT: return %[[BOTH]]
-func.func @f(%x: tensor<3x8xf32>) -> (tensor<3x4xf32>, tensor<3x4xf32>) {
+// CHECK-NEXT: %[[ALL:.+]] = tensor.insert_slice %[[NEW]] into %[[SECOND]][0, 3]
+// CHECK-NEXT: return %[[ALL]]
+func.func @f(%x: tensor<3x8xf32>) -> (tensor<3x2xf32>, tensor<3x4xf32>, tensor<3x4xf32>) {
+  %c = tensor.extract_slice %x[0, 3] [3, 2] [1, 1] : tensor<3x8xf32> to tensor<3x2xf32>
   %a = tensor.extract_slice %x[0, 0] [3, 4] [1, 1] : tensor<3x8xf32> to tensor<3x4xf32>
   %b = tensor.extract_slice %x[0, 4] [3, 4] [1, 1] : tensor<3x8xf32> to tensor<3x4xf32>
-  return %a, %b : tensor<3x4xf32>, tensor<3x4xf32>
+  return %c, %a, %b : tensor<3x2xf32>, tensor<3x4xf32>, tensor<3x4xf32>
 }
 
 // -----
