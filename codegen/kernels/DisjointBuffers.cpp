@@ -3,8 +3,10 @@
 #include "codegen/kernels/DisjointBuffers.h"
 
 #include "codegen/kernels/ArgumentBuffers.h"
+#include "dialect/Slices.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
@@ -60,6 +62,9 @@ static bool isPlaceIn(const Origin &place, const Origin &whole) {
 }
 
 bool kernels::areDisjoint(Value a, Value b) {
+  auto part = a.getDefiningOp<memref::SubViewOp>(), other = b.getDefiningOp<memref::SubViewOp>();
+  if (part && other && part.getSource() == other.getSource() && areApart(part, other))
+    return true;
   Origin first = findOrigin(a), second = findOrigin(b);
   if (first.kind == Kind::Unknown || second.kind == Kind::Unknown || first == second)
     return false;

@@ -15,6 +15,7 @@ constexpr llvm::StringLiteral kTemporaryAttribute = "rows.temporary";
 
 /// Whether two buffers that one operation is given are known to have no byte in common. Reads who made them: an
 /// allocation, a temporary's place, a constant, an argument; an argument is one of its own where it is `llvm.noalias`.
+/// Parts of one buffer are told apart by their numbers.
 bool areDisjoint(Value a, Value b);
 
 /// Whether a buffer is one that the caller of the program gave. Others are temporaries and constants.
