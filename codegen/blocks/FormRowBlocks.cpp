@@ -171,11 +171,14 @@ bool RowBlocksFormer::join(rows::KernelOp kernel, bool isAfter) {
     return refuse("that runs with another product");
   if (!hasRows(product))
     return refuse("the product's result has no rows that one of its factors does not know");
-  if (kernel.hasAccumulated())
+  // Where rows take the time, blocks may be cut as sums down the rows want them.
+  if (kernel.hasAccumulated() && !blocks::isThin(product))
     return refuse("a sum down the rows needs all of them");
   std::optional<Member> member = matchRows(kernel);
   if (!member)
     return refuse("a row of one needs other rows of the other");
+  if (kernel.hasAccumulated() && member->rowCount != 1)
+    return refuse("a sum adds up several rows for each of the other");
   if (!bringNext(kernel, isAfter))
     return refuse("what stands between uses the same memory");
   members.insert(isAfter ? members.end() : members.begin(), std::move(*member));
@@ -204,12 +207,18 @@ void RowBlocksFormer::addLocals(contraction::RowBlocksOp blocks) const {
 }
 
 void RowBlocksFormer::form() {
-  while (rows::KernelOp reader = findReader())
-    if (!join(reader, /*isAfter=*/true))
-      refused.push_back(reader);
+  auto joinReaders = [&] {
+    while (rows::KernelOp reader = findReader())
+      if (!join(reader, /*isAfter=*/true))
+        refused.push_back(reader);
+  };
+  joinReaders();
   while (rows::KernelOp writer = findWriter())
     if (!join(writer, /*isAfter=*/false))
       refused.push_back(writer);
+  // What writers write may be read by others, which came between.
+  if (blocks::isThin(product))
+    joinReaders();
   if (members.size() == 1)
     return;
   OpBuilder builder(members.front().kernel);
@@ -222,6 +231,9 @@ void RowBlocksFormer::form() {
   }
   if (llvm::any_of(rowCounts, [](int64_t count) { return count != 1; }))
     blocks.setRowCounts(rowCounts);
+  if (llvm::any_of(blocks.getBody().getOps<rows::KernelOp>(),
+                   [](rows::KernelOp kernel) { return kernel.hasAccumulated(); }))
+    product.setAnyRows(true);
   addLocals(blocks);
 }
 

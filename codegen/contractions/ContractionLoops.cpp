@@ -36,8 +36,8 @@ ArrayAttr KernelLoops::getFacts() const {
   Builder builder(arithmetic.getContext());
   SmallVector<Attribute> facts = {
       TypeAttr::get(arithmetic),
-      builder.getDenseI64ArrayAttr({int64_t(batches.size()), int64_t(contracted.size()), hasInitial, hasRowScale, chain,
-                                    packedColumns, scratch != nullptr})};
+      builder.getDenseI64ArrayAttr({int64_t(batches.size()), int64_t(contracted.size()), hasInitial, hasRowScale,
+                                    hasAnyRows, chain, packedColumns, scratch != nullptr})};
   for (const LoopOperand &operand : operands)
     facts.push_back(TypeAttr::get(operand.elementType));
   return builder.getArrayAttr(facts);
@@ -222,6 +222,7 @@ FailureOr<KernelLoops> LoopFinder::find() {
   KernelLoops result;
   result.hasInitial = static_cast<bool>(kernel.getInitial());
   result.hasRowScale = static_cast<bool>(kernel.getRowScale());
+  result.hasAnyRows = kernel.getAnyRows();
   result.chain = kernel.getChain().value_or(0);
   result.packedColumns = kernel.getPackedColumns().value_or(0);
   result.arithmetic = kernel.getArithmeticType();

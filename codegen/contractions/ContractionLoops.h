@@ -34,7 +34,7 @@ struct KernelLoops : kernels::KernelIndexing {
   /// a, b, initial (if there is one), inputs, row_scale (if there is one), init. The factors are swapped where a holds
   /// the columns of the result.
   SmallVector<LoopOperand> operands;
-  bool hasInitial = false, hasRowScale = false;
+  bool hasInitial = false, hasRowScale = false, hasAnyRows = false;
   /// Terms of a chain; 0: all of them are one.
   int64_t chain = 0;
   /// The columns of the panels that b is in already; 0: it is a matrix.

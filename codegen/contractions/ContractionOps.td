@@ -48,6 +48,9 @@ def Contraction_KernelOp : Contraction_Op<"kernel", [AttrSizedOperandSegments, D
     [ceil(N / columns)][ceil(K / 2)][columns][2]. Columns past N and the k past K are never used. Other numbers than 16
     are N rounded up to a multiple of 8, and N is known.
 
+    `any_rows`: a target may be asked for any range of rows, since sums down the rows of the kernels around it say where
+    blocks of rows end.
+
     The buffers of `initial` and `inputs` may be exactly that of `init` where their maps are the same; those of a and b
     may not. `scratch` is memory for panels and for a in the arithmetic type, which a kernel on buffers has if it needs
     any. Scalars from above may be used in the body.
@@ -56,7 +59,7 @@ def Contraction_KernelOp : Contraction_Op<"kernel", [AttrSizedOperandSegments, D
                        Variadic<AnyShaped>:$inputs, Optional<AnyShaped>:$row_scale, AnyShaped:$init,
                        Optional<MemRefRankOf<[I8], [1]>>:$scratch, AffineMapArrayAttr:$indexing_maps,
                        I64Attr:$parallel_loops, OptionalAttr<I64Attr>:$packed_columns,
-                       OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$chain);
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$chain, UnitAttr:$any_rows);
   let results = (outs Optional<AnyRankedTensor>:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{

@@ -37,6 +37,17 @@ Value RowPartition::getFirstGroup(Code &code, Value lane) const {
   return code.select(isShared, shared, lane);
 }
 
+std::pair<Value, Value> RowPartition::getRows(Code &code, Value low, Value high) const {
+  auto getFirst = [&](Value lane) { return code.min(code.multiply(getFirstGroup(code, lane), groupRows), rows); };
+  return {getFirst(low), getFirst(high)};
+}
+
+Value RowPartition::findLane(Code &code, Value group) const {
+  Value all = code.constant(kSumLanes);
+  Value shared = code.createOrFold<arith::DivSIOp>(code.multiply(group, all), code.max(groups, 1));
+  return code.select(code.compare(arith::CmpIPredicate::sge, groups, all), shared, group);
+}
+
 RowUnits RowUnits::create(Code &code, const RowPartition &partition) {
   RowUnits units;
   units.rows = code.min(partition.groupRows, kRunRows);

@@ -19,6 +19,10 @@ struct RowPartition {
   static RowPartition create(Code &code, Value rows);
   /// The first group of a lane's number (up to `lanes`).
   Value getFirstGroup(Code &code, Value lane) const;
+  /// The rows [first, end) of the lanes [low, high).
+  std::pair<Value, Value> getRows(Code &code, Value low, Value high) const;
+  /// The number of the lane that a group falls into.
+  Value findLane(Code &code, Value group) const;
 };
 
 /// The units that a GPU runs side by side, since no order lies between their rows: chains of kRunRows rows, or whole

@@ -45,6 +45,18 @@ func.func @before(%x: tensor<?x16xf32>, %v: tensor<16x16xf32>, %w: tensor<16x16x
   return %a, %b : tensor<?x16xf32>, tensor<?x16xf32>
 }
 
+// A sum down the rows joins a product of few columns, of which blocks may then end anywhere. Its result has no rows.
+// CHECK-LABEL: func.func @sums
+// CHECK:         contraction.row_blocks locals(%[[T:.+]] : memref<600x16xf32>)
+// CHECK-NEXT:      contraction.kernel {{.*}} outs(%[[T]] : memref<600x16xf32>) {{.*}}any_rows
+// CHECK:           rows.kernel {{.*}} ins(%[[T]] : memref<600x16xf32>) outs(%{{.+}} : memref<16xf32>)
+func.func @sums(%h: tensor<600x80xf32>, %w: tensor<16x80xf32>) -> tensor<16xf32> {
+  %zero = arith.constant dense<0.0> : tensor<16xf32>
+  %l = resid.linear %h, %w : tensor<600x80xf32>, tensor<16x80xf32> -> tensor<600x16xf32>
+  %y = linalg.reduce {arith.addf} ins(%l : tensor<600x16xf32>) outs(%zero : tensor<16xf32>) dimensions = [0]
+  return %y : tensor<16xf32>
+}
+
 // Rows of the product in one dimension, those of the norm in two.
 // CHECK-LABEL: func.func @reshaped
 // CHECK:         contraction.row_blocks
@@ -143,17 +155,20 @@ func.func @heads(%a: tensor<4x600x8xf32>, %b: tensor<4x8x16xf32>) -> tensor<4x60
 }
 // REPORT-LABEL: kernel sums.0
 // REPORT:         resid.linear {{.*}}: a sum down the rows needs all of them
-func.func @sums(%h: tensor<600x8xf32>, %w: tensor<16x8xf32>) -> tensor<16xf32> {
-  %zero = arith.constant 0.0 : f32
+func.func @sums(%h: tensor<600x96xf32>, %w: tensor<80x96xf32>) -> tensor<80xf32> {
+  %zero = arith.constant dense<0.0> : tensor<80xf32>
+  %l = resid.linear %h, %w : tensor<600x96xf32>, tensor<80x96xf32> -> tensor<600x80xf32>
+  %y = linalg.reduce {arith.addf} ins(%l : tensor<600x80xf32>) outs(%zero : tensor<80xf32>) dimensions = [0]
+  return %y : tensor<80xf32>
+}
+// REPORT-LABEL: kernel sums_of_parts.0
+// REPORT:         resid.linear {{.*}}: a sum adds up several rows for each of the other
+func.func @sums_of_parts(%h: tensor<600x8xf32>, %w: tensor<16x8xf32>) -> tensor<4xf32> {
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
   %l = resid.linear %h, %w : tensor<600x8xf32>, tensor<16x8xf32> -> tensor<600x16xf32>
-  %e = tensor.empty() : tensor<16xf32>
-  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<16xf32>) -> tensor<16xf32>
-  %y = linalg.reduce ins(%l : tensor<600x16xf32>) outs(%f : tensor<16xf32>) dimensions = [0]
-    (%v: f32, %s: f32) {
-      %t = arith.addf %v, %s : f32
-      linalg.yield %t : f32
-    }
-  return %y : tensor<16xf32>
+  %r = tensor.expand_shape %l [[0], [1, 2]] output_shape [600, 4, 4] : tensor<600x16xf32> into tensor<600x4x4xf32>
+  %y = linalg.reduce {arith.addf} ins(%r : tensor<600x4x4xf32>) outs(%zero : tensor<4xf32>) dimensions = [0, 1]
+  return %y : tensor<4xf32>
 }
 // REPORT-LABEL: kernel weights.1
 // REPORT:         resid.linear {{.*}}: a row of one needs other rows of the other

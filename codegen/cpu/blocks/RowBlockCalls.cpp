@@ -6,6 +6,7 @@
 
 #include "codegen/blocks/RowAccesses.h"
 #include "codegen/kernels/ArgumentBuffers.h"
+#include "codegen/rows/RowPartition.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -121,6 +122,13 @@ bool RowBlockCalls::isReadInBlock(rows::KernelOp writer) const {
   });
 }
 
+/// Whether there are sums down the rows. All of them are of the rows of the product.
+bool RowBlockCalls::hasSums() const {
+  return llvm::any_of(members, [&](const kernels::LoweredKernel *member) {
+    return !isProduct(member) && member->use.get<rows::KernelOp>().hasAccumulated();
+  });
+}
+
 RowBlockCalls::Record RowBlockCalls::collectRecord(OpBuilder &builder) {
   Record record;
   for (kernels::LoweredKernel *member : members) {
@@ -145,43 +153,67 @@ RowBlockCalls::Record RowBlockCalls::collectRecord(OpBuilder &builder) {
 
 namespace {
 /// How rows are cut into blocks; each number an i64. They stand at the end of a record, in this order.
-struct BlockNumbers {
+struct TaskNumbers {
   static constexpr unsigned kCount = 4;
-  /// Rows of a batch, and of a block; blocks of a batch; groups of panels of the product.
-  Value rows, blockRows, batchBlocks, groups;
+  /// Rows of a batch, of all batches, and of a block; groups of panels of the product.
+  Value batchRows, rows, blockRows, groups;
 
-  explicit BlockNumbers(ValueRange values)
-      : rows(values[0]), blockRows(values[1]), batchBlocks(values[2]), groups(values[3]) {}
-  /// The first row of a block among the rows of all batches, and the end of its rows.
-  std::pair<Value, Value> findRows(Code &code, Value block) const {
-    Value row = code.multiply(code.remainder(block, batchBlocks), blockRows);
-    Value batchRow = code.multiply(code.divide(block, batchBlocks), rows);
-    return {code.add(batchRow, row), code.add(batchRow, code.min(code.add(row, blockRows), rows))};
+  explicit TaskNumbers(ValueRange values)
+      : batchRows(values[0]), rows(values[1]), blockRows(values[2]), groups(values[3]) {}
+  /// Tasks are cut where sums down the rows are, or else where blocks are.
+  Value countUnits(Code &code, bool hasSums) const {
+    if (hasSums)
+      return rows::RowPartition::create(code, rows).lanes;
+    return code.multiply(code.ceilDivide(batchRows, blockRows), code.divide(rows, batchRows));
+  }
+  /// The rows [first, end) of the units [low, high), among those of all batches.
+  std::pair<Value, Value> getRows(Code &code, bool hasSums, Value low, Value high) const {
+    if (hasSums)
+      return rows::RowPartition::create(code, rows).getRows(code, low, high);
+    Value batchBlocks = code.ceilDivide(batchRows, blockRows);
+    auto getFirst = [&](Value block) {
+      Value before = code.multiply(code.divide(block, batchBlocks), batchRows);
+      return code.add(before, code.multiply(code.remainder(block, batchBlocks), blockRows));
+    };
+    return {getFirst(low), getFirst(high)};
   }
 };
 } // namespace
 
 /// Local rows of all blocks of a task lie where those of its first block do.
+void RowBlockCalls::callBlock(Code &code, const Record &record, ValueRange visible, const RowBlock &block,
+                              Value lowest) {
+  Value before = code.multiply(block.batch, block.batchRows);
+  Value first = code.add(before, block.first), end = code.add(before, block.end);
+  Value back = code.subtract(lowest, first);
+  auto take = [&](const Part &part) {
+    SmallVector<Value> taken(visible.slice(part.first, part.count));
+    for (auto [index, rowBytes] : part.locals)
+      taken[index] = code.at(taken[index], code.getI8Type(), code.multiply(back, rowBytes));
+    return taken;
+  };
+  for (auto [member, count, part] : llvm::zip_equal(members, rowCounts, record.parts)) {
+    SmallVector<Value> values = take(part);
+    if (isProduct(member))
+      getProductFunctions().callBlock(code, values, block, TaskNumbers(visible.take_back(TaskNumbers::kCount)).groups);
+    else
+      static_cast<RowFunctions &>(*member->code)
+          .callRows(code, member->use.op->getLoc(), values, code.multiply(first, count), code.multiply(end, count));
+  }
+}
+
+/// The blocks of some units.
 void RowBlockCalls::callBlocks(Code &code, const Record &record, ValueRange visible, Value low, Value high) {
-  BlockNumbers numbers(visible.take_back(BlockNumbers::kCount));
-  Value lowest = numbers.findRows(code, low).first;
-  code.loop(low, high, 1, [&](Value block) {
-    auto [first, end] = numbers.findRows(code, block);
-    Value back = code.subtract(lowest, first);
-    auto take = [&](const Part &part) {
-      SmallVector<Value> taken(visible.slice(part.first, part.count));
-      for (auto [index, rowBytes] : part.locals)
-        taken[index] = code.at(taken[index], code.getI8Type(), code.multiply(back, rowBytes));
-      return taken;
-    };
-    for (auto [member, count, part] : llvm::zip_equal(members, rowCounts, record.parts)) {
-      SmallVector<Value> values = take(part);
-      if (isProduct(member))
-        getProductFunctions().callBlock(code, values, numbers.blockRows, numbers.groups, block, first, end);
-      else
-        static_cast<RowFunctions &>(*member->code)
-            .callRows(code, member->use.op->getLoc(), values, code.multiply(first, count), code.multiply(end, count));
-    }
+  TaskNumbers numbers(visible.take_back(TaskNumbers::kCount));
+  auto [first, end] = numbers.getRows(code, hasSums(), low, high);
+  code.loop(code.divide(first, numbers.batchRows), code.ceilDivide(end, numbers.batchRows), 1, [&](Value batch) {
+    Value before = code.multiply(batch, numbers.batchRows);
+    Value lowRow = code.max(code.subtract(first, before), 0);
+    Value highRow = code.min(code.subtract(end, before), numbers.batchRows);
+    code.loop(lowRow, highRow, numbers.blockRows, [&](Value row) {
+      Value next = code.min(code.add(row, numbers.blockRows), highRow);
+      callBlock(code, record, visible, {batch, numbers.batchRows, row, next}, first);
+    });
   });
 }
 
@@ -195,14 +227,19 @@ void RowBlockCalls::launchBlocks(Operation *place) {
   PanelMemory memory = PanelMemory::create(builder, loc, loops);
   functions.emitPanelCalls(use, place, memory);
   Record record = collectRecord(builder);
-  Value rows = loops.m.size.value, blockRows = code.constant(getBlockRows());
-  Value batchBlocks = code.ceilDivide(rows, blockRows), allRows = loops.countWork(builder, loc).pieces;
-  Value blocks = code.multiply(batchBlocks, code.divide(allRows, rows));
-  Value terms = code.multiply(code.multiply(blockRows, loops.n.size.value), memory.contracted.value);
-  record.values.append({rows, blockRows, batchBlocks, functions.countGroups(code, memory)});
-  functions.emitBlockTasks(use, place, record.values, {blocks, functions.countTaskUnits(code, blocks, terms)},
+  SmallVector<Value> numbers = {loops.m.size.value, loops.countWork(builder, loc).pieces, code.constant(getBlockRows()),
+                                functions.countGroups(code, memory)};
+  llvm::append_range(record.values, numbers);
+  Value units = TaskNumbers(numbers).countUnits(code, hasSums());
+  Value rows = code.ceilDivide(numbers[1], units);
+  Value terms = code.multiply(code.multiply(rows, loops.n.size.value), memory.contracted.value);
+  functions.emitBlockTasks(use, place, record.values, {units, functions.countTaskUnits(code, units, terms)},
                            [&](OpBuilder &at, ValueRange visible, Value low, Value high) {
                              Code inner(at, loc);
                              callBlocks(inner, record, visible, low, high);
                            });
+  for (auto [member, part] : llvm::zip_equal(members, record.parts))
+    if (!isProduct(member))
+      if (auto &rows = static_cast<RowFunctions &>(*member->code); rows.hasSums())
+        rows.emitResultCalls(member->use, place, ArrayRef(record.values).slice(part.first, part.count));
 }

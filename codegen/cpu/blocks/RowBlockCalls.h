@@ -51,7 +51,7 @@ private:
     /// Which of them are pointers to local rows, and the bytes of such a row.
     SmallVector<std::pair<unsigned, int64_t>> locals;
   };
-  /// What a task is given: the values of each member, and the numbers of a BlockNumbers.
+  /// What a task is given: the values of each member, and the numbers of a TaskNumbers.
   struct Record {
     SmallVector<Value> values;
     SmallVector<Part> parts;
@@ -59,8 +59,10 @@ private:
   using BufferPointer = std::pair<Value, Value>;
   void addPart(Record &record, ValueRange values, ArrayRef<BufferPointer> buffers) const;
   bool isReadInBlock(rows::KernelOp writer) const;
+  bool hasSums() const;
   Record collectRecord(OpBuilder &builder);
   void callBlocks(Code &code, const Record &record, ValueRange visible, Value low, Value high);
+  void callBlock(Code &code, const Record &record, ValueRange visible, const RowBlock &block, Value lowest);
 
   SmallVector<Operation *> ops;
   /// The same with their functions.

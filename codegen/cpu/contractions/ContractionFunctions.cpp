@@ -35,7 +35,7 @@ void ContractionFunctions::emit() {
   PanelMemory memory = PanelMemory::create(builder, kernel.getLoc(), getLoops());
   auto emitProduct = [&](const ProductCells &chosen) {
     return [&](KernelView &view, ValueRange range) {
-      ProductEmitter(view, chosen, microKernels, kernel).emit(range[0], range[1], range[2]);
+      ProductEmitter(view, chosen, microKernels, kernel).emit(range[0], range[1], range[2], range[3]);
     };
   };
   auto emitPacked = [](void (*emit)(KernelView &, Value, Value)) {
@@ -46,9 +46,9 @@ void ContractionFunctions::emit() {
   if (memory.packsB)
     panels = outline("__pack_panels", 2, emitPacked(emitPackedPanels));
   if (memory.packsB || !memory.mayPackParts)
-    product = outline("__product", 3, emitProduct(cells));
+    product = outline("__product", 4, emitProduct(cells));
   if (memory.mayPackParts)
-    fewRows = outline("__few_rows", 3, emitProduct(fewRowsCells));
+    fewRows = outline("__few_rows", 4, emitProduct(fewRowsCells));
 }
 
 Value cpu::countTaskUnits(Code &code, Value units, Value terms, int64_t taskTerms) {
@@ -57,7 +57,7 @@ Value cpu::countTaskUnits(Code &code, Value units, Value terms, int64_t taskTerm
 }
 
 /// Calls `function` for all units before an op. Each unit has so many terms, by which tasks are cut. The function takes
-/// `blockRows`, if they are given, before the range.
+/// the first row of tiles and `blockRows`, if they are given, before the range.
 void ContractionFunctions::emitCalls(kernels::KernelUse &use, Operation *before, kernels::TaskFunction &task,
                                      func::FuncOp function, Value units, Value terms,
                                      std::optional<int64_t> blockRows) {
@@ -67,8 +67,9 @@ void ContractionFunctions::emitCalls(kernels::KernelUse &use, Operation *before,
   task.emitCalls({before, use.enclosing}, getArguments(builder, use), {units, countTaskUnits(code, units, terms)},
                  [&](OpBuilder &at, ValueRange visible, Value low, Value high) {
                    SmallVector<Value> operands(visible);
+                   Code inner(at, loc);
                    if (blockRows)
-                     operands.push_back(Code(at, loc).constant(*blockRows));
+                     operands.append({inner.constant(0), inner.constant(*blockRows)});
                    operands.append({low, high});
                    func::CallOp::create(at, loc, function, operands);
                  });
@@ -110,16 +111,18 @@ void ContractionFunctions::emitBlockTasks(kernels::KernelUse &use, Operation *be
   kernels::TaskFunction(functions, "__blocks_task").emitCalls({before, use.enclosing}, values, blocks, callBlocks);
 }
 
-void ContractionFunctions::callBlock(Code &code, ValueRange arguments, Value blockRows, Value groups, Value block,
-                                     Value low, Value high) {
+void ContractionFunctions::callBlock(Code &code, ValueRange arguments, const RowBlock &block, Value groups) {
   if (rows) {
+    Value before = code.multiply(block.batch, block.batchRows);
     SmallVector<Value> operands(arguments);
-    operands.append({low, high});
+    operands.append({code.add(before, block.first), code.add(before, block.end)});
     code.create<func::CallOp>(rows, operands);
   }
-  Value firstCell = code.multiply(block, groups);
+  // The block is a tile, the first one of its batch.
+  Value rowCount = code.subtract(block.end, block.first);
+  Value firstCell = code.multiply(code.multiply(block.batch, code.ceilDivide(block.batchRows, rowCount)), groups);
   SmallVector<Value> operands(arguments);
-  operands.append({blockRows, firstCell, code.add(firstCell, groups)});
+  operands.append({block.first, rowCount, firstCell, code.add(firstCell, groups)});
   // Batches of few rows each have no other function.
   code.create<func::CallOp>(product ? product : fewRows, operands);
 }

@@ -17,6 +17,11 @@ constexpr int64_t kMostTasks = 64;
 /// How many units make a task, if each has so many terms and a task `taskTerms` at least.
 Value countTaskUnits(Code &code, Value units, Value terms, int64_t taskTerms);
 
+/// The rows [first, end) of a batch of so many rows; there is one at least.
+struct RowBlock {
+  Value batch, batchRows, first, end;
+};
+
 /// The functions of a product, and of those that are like it.
 class ContractionFunctions : public kernels::KernelCode {
 public:
@@ -32,13 +37,12 @@ public:
   LogicalResult launch(kernels::KernelUse &use) override;
 
   /// The same for who runs a product by blocks of rows: first what packs its panels, where it has any, before an op;
-  /// then, per block, the groups of panels in the rows [low, high). `arguments` are those of the use, where they are
-  /// visible, and the block is number `block` of all batches' blocks of `blockRows` rows.
+  /// then, per block, all `groups` of panels. `arguments` are those of the use, where they are visible.
   SmallVector<Value> getArguments(OpBuilder &builder, kernels::KernelUse &use) const {
     return functions.getArguments(builder, use);
   }
   void emitPanelCalls(kernels::KernelUse &use, Operation *before, const PanelMemory &memory);
-  void callBlock(Code &code, ValueRange arguments, Value blockRows, Value groups, Value block, Value low, Value high);
+  void callBlock(Code &code, ValueRange arguments, const RowBlock &block, Value groups);
   int64_t getMicroRows() const { return cells.shape.rows; }
   Value countGroups(Code &code, const PanelMemory &memory) const {
     return (product ? cells : fewRowsCells).countGroups(code, memory);

@@ -7,6 +7,7 @@
 #include "codegen/builder/Code.h"
 #include "codegen/cpu/contractions/PackFactors.h"
 #include "codegen/kernels/Elements.h"
+#include "codegen/rows/SumOrder.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -70,7 +71,7 @@ Value ProductCells::countGroups(Code &code, const PanelMemory &memory) const {
   return code.ceilDivide(memory.panels.value, code.constant(panels));
 }
 
-void ProductEmitter::emit(Value blockRows, Value low, Value high) {
+void ProductEmitter::emit(Value firstRow, Value blockRows, Value low, Value high) {
   const Extent &terms = view.memory.contracted;
   bool isOneTile = terms.isKnown() && terms.known <= tiles.terms;
   waitingRows = isOneTile ? shape.rows : tiles.waitingRows;
@@ -82,14 +83,15 @@ void ProductEmitter::emit(Value blockRows, Value low, Value high) {
     part = code.allocate(view.entry, view.loops.operands[kB].elementType, tiles.terms * cells.getColumns());
   Value groups = cells.countGroups(code, view.memory);
   Value rowBlocks = code.ceilDivide(view.loops.m.size.value, blockRows);
-  code.loop(low, high, 1, [&](Value unit) { emitCell(makeCell(unit, groups, blockRows, rowBlocks)); });
+  code.loop(low, high, 1, [&](Value unit) { emitCell(makeCell(unit, groups, firstRow, blockRows, rowBlocks)); });
 }
 
-ProductEmitter::Cell ProductEmitter::makeCell(Value unit, Value groups, Value blockRows, Value rowBlocks) {
+ProductEmitter::Cell ProductEmitter::makeCell(Value unit, Value groups, Value firstRow, Value blockRows,
+                                              Value rowBlocks) {
   Cell cell;
   Value group = code.remainder(unit, groups), rest = code.divide(unit, groups);
   cell.batch = view.splitBatch(code.divide(rest, rowBlocks));
-  cell.firstRow = code.multiply(code.remainder(rest, rowBlocks), blockRows);
+  cell.firstRow = code.add(firstRow, code.multiply(code.remainder(rest, rowBlocks), blockRows));
   cell.endRow = code.min(code.add(cell.firstRow, blockRows), view.loops.m.size.value);
   cell.firstPanel = code.multiply(group, cells.panels);
   cell.panels = code.min(cells.panels, code.subtract(view.memory.panels.value, cell.firstPanel));
@@ -240,7 +242,11 @@ void ProductEmitter::packPart(const Cell &cell, TermTile &tile) {
 }
 
 void ProductEmitter::emitRows(const Cell &cell, Value first, Value end, const TermTile &tile) {
-  shape.forRows(code, first, end, view.loops.m.size,
+  kernels::Extent all = view.loops.m.size;
+  // Ranges of rows end with chains of rows.
+  if (view.loops.hasAnyRows && rows::kChainRows % shape.rows != 0)
+    all.known = ShapedType::kDynamic;
+  shape.forRows(code, first, end, all,
                 [&](int64_t rows, Value row) { emitMicroKernels(cell, rows, row, first, tile); });
 }
 

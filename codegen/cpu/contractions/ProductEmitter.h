@@ -33,8 +33,8 @@ public:
       : view(view), code(view.code), shape(cells.shape), tiles(cells.tiles), cells(cells), microKernels(microKernels),
         kernel(kernel) {}
 
-  /// Emits the cells [low, high), whose tiles have `blockRows` rows.
-  void emit(Value blockRows, Value low, Value high);
+  /// Emits the cells [low, high), whose tiles have `blockRows` rows. The first tile of a batch begins at `firstRow`.
+  void emit(Value firstRow, Value blockRows, Value low, Value high);
 
 private:
   /// What one cell works on.
@@ -45,7 +45,7 @@ private:
     Value a, aStride, b;
   };
 
-  Cell makeCell(Value unit, Value groups, Value blockRows, Value rowBlocks);
+  Cell makeCell(Value unit, Value groups, Value firstRow, Value blockRows, Value rowBlocks);
   void emitCell(const Cell &cell);
   /// A run of contracted terms, and a group of panels for each of them.
   struct TermTile {

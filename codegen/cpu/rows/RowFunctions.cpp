@@ -122,7 +122,7 @@ void RowFunctions::emitRows(Code &builder, KernelBody &body, Form form) {
   emitSingleRows(emitter, kernel, body.getArgumentFromEnd(2), body.getArgumentFromEnd(1));
 }
 
-/// A range of lanes, or of columns of results.
+/// A range of rows, or of columns of results.
 void RowFunctions::emitSums(Code &builder, KernelBody &body, Form form) {
   rows::KernelOp kernel = getKernel();
   Value low = body.getArgumentFromEnd(2), high = body.getArgumentFromEnd(1);
@@ -231,26 +231,39 @@ void RowFunctions::callRows(OpBuilder &at, Location loc, ValueRange values, Valu
       [&](OpBuilder &inner) { callPlain(inner, loc, arguments, low, high); });
 }
 
-/// Runs a kernel with sums down the rows. Lanes are whole in a task, so that tasks need no sums of their own. Then the
-/// results are made of the lanes; without rows, they stay as they are.
+/// Runs a kernel with sums down the rows. Lanes are whole in a task, so that tasks need no sums of their own.
 void RowFunctions::launchSums(KernelUse &use, ValueRange values) {
   Location loc = use.op->getLoc();
   Code builder(OpBuilder(use.op), loc);
   auto [allRows, width] = use.indexing->countWork(builder, loc);
-  int64_t taskElements = target.schedule.table.taskElements;
   auto partition = rows::RowPartition::create(builder, allRows);
   Value lanes = builder.max(partition.lanes, 1);
   Value laneRows = builder.createOrFold<arith::CeilDivSIOp>(allRows, lanes);
   Value elements = builder.multiply(laneRows, width);
-  task.emitCalls(
-      use, values, TaskUnits::cut(builder, loc, {partition.lanes, elements}, taskElements),
-      [&](OpBuilder &at, ValueRange visible, Value low, Value high) { callRows(at, loc, visible, low, high); });
+  SmallVector<Value> record(values);
+  record.push_back(allRows);
+  task.emitCalls(use, record,
+                 TaskUnits::cut(builder, loc, {partition.lanes, elements}, target.schedule.table.taskElements),
+                 [&](OpBuilder &at, ValueRange visible, Value low, Value high) {
+                   Code code(at, loc);
+                   auto [first, end] = rows::RowPartition::create(code, visible.back()).getRows(code, low, high);
+                   callRows(code, loc, visible.drop_back(), first, end);
+                 });
+  emitResultCalls(use, use.op, values);
+}
+
+/// The results are made of the lanes; without rows, they stay as they are.
+void RowFunctions::emitResultCalls(KernelUse &use, Operation *before, ValueRange values) {
+  Location loc = use.op->getLoc();
+  Code builder(OpBuilder(before), loc);
+  auto [allRows, width] = use.indexing->countWork(builder, loc);
   Value hasRows = builder.compare(arith::CmpIPredicate::sgt, allRows, 0);
   Value columns = builder.select(hasRows, width, 0);
   // Each element is made of 64 lanes, which are read quickly. Tasks begin at whole chunks.
+  int64_t taskElements = target.schedule.table.taskElements;
   int64_t taskColumns = llvm::alignTo(llvm::divideCeil(taskElements, rows::kSumLanes / 4), rows::kLanes);
   ValueRange arguments = stream ? values.drop_back() : values;
-  resultTask.emitCalls(use, arguments, TaskUnits{columns, builder.constant(taskColumns)},
+  resultTask.emitCalls({before, use.enclosing}, arguments, TaskUnits{columns, builder.constant(taskColumns)},
                        [&](OpBuilder &at, ValueRange visible, Value low, Value high) {
                          SmallVector<Value> operands(visible);
                          operands.append({low, high});

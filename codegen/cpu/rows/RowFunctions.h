@@ -26,13 +26,16 @@ public:
   /// What callRows needs of a kernel, made at the builder's position. `isReadSoon`: by others, before it is called
   /// again.
   SmallVector<Value> makeValues(OpBuilder &builder, kernels::KernelUse &use, bool isReadSoon = false);
-  /// Runs the rows [low, high) of a kernel, or with sums down the rows the lanes. `values` are those of makeValues,
-  /// where they are visible.
+  /// Runs the rows [low, high) of a kernel. `values` are those of makeValues, where they are visible.
   void callRows(OpBuilder &at, Location loc, ValueRange values, Value low, Value high);
+  bool hasSums() const { return results != nullptr; }
+  /// Makes the results of sums down the rows, before an op, once all rows have run. They are run in order of their
+  /// numbers, those of a lane by one thread (rows::RowPartition).
+  void emitResultCalls(kernels::KernelUse &use, Operation *before, ValueRange values);
 
 private:
-  /// The rows [low, high) through the cache (with sums down the rows, the lanes), row 0 alone, the rows [low, high)
-  /// past the cache (with sums, the lanes); the columns [low, high) of sums.
+  /// The rows [low, high) through the cache, row 0 alone, the rows [low, high) past the cache; the columns [low, high)
+  /// of sums.
   enum class Form { Rows, LoneRow, Stream, Results };
 
   rows::KernelOp getKernel() { return getFirst().get<rows::KernelOp>(); }
@@ -52,7 +55,7 @@ private:
   rows::RareFunctions rareFunctions;
   kernels::TaskFunction task, resultTask;
   /// Null where the plan has none. `loneRow` does what `rows` does for row 0 alone, and takes no range. `stream` writes
-  /// past the cache. With sums down the rows, ranges are of lanes, and `results` completes a range of columns.
+  /// past the cache. `results` completes a range of columns of sums down the rows.
   func::FuncOp rows, loneRow, stream, results;
 };
 

@@ -65,39 +65,47 @@ void SumRows::emitPass(Value condition, function_ref<void(const Sum &, Value)> b
 void cpu::emitChain(RowEmitter &emitter, rows::KernelOp kernel, Value width, Value low, Value high) {
   Code &builder = emitter.getBuilder();
   Value length = rows::SumMemory::getLength(builder, width);
-  for (auto [row, chain] : emitter.getChains()) {
-    bool isF64 = cast<rows::RowType>(row.getType()).getElementType().isF64();
-    Type type = isF64 ? Type(builder.getF64Type()) : Type(builder.getF32Type());
-    Value zero = builder.constant(VectorType::get(kPassColumns, type), 0);
-    builder.rolledLoop(0, length, kPassColumns, [&, chain = chain](Value column) {
-      builder.create<LLVM::StoreOp>(zero, builder.at(chain, type, column), getAlignment(type));
-    });
-  }
+  builder.choose(builder.isEqual(builder.both(low, rows::kChainRows - 1), 0), [&] {
+    for (auto [row, chain] : emitter.getChains()) {
+      bool isF64 = cast<rows::RowType>(row.getType()).getElementType().isF64();
+      Type type = isF64 ? Type(builder.getF64Type()) : Type(builder.getF32Type());
+      Value zero = builder.constant(VectorType::get(kPassColumns, type), 0);
+      builder.rolledLoop(0, length, kPassColumns, [&, chain = chain](Value column) {
+        builder.create<LLVM::StoreOp>(zero, builder.at(chain, type, column), getAlignment(type));
+      });
+    }
+  });
   emitSingleRows(emitter, kernel, low, high);
 }
 
 void SumRows::emitLanes(RowEmitter &emitter, Value low, Value high, EmitChain emitChain) {
   Type f32 = builder.getF32Type();
-  setLevels(emitter, SumMemory::kLevels, [&](const Sum &sum, int64_t level) {
-    int64_t rowsOfLevel = sum.type.isF64() ? 2 : 1;
-    Value first = offsetRows(sum.chains, builder.multiply(low, SumMemory::kLevels * rowsOfLevel), f32);
-    return offsetRows(first, builder.constant(level * rowsOfLevel), f32);
-  });
-  builder.rolledLoop(low, high, 1, [&](Value lane) {
+  Value lowGroup = builder.divide(low, partition.groupRows), highGroup = builder.ceilDivide(high, partition.groupRows);
+  Value lowLane = partition.findLane(builder, lowGroup);
+  Value lastLane = partition.findLane(builder, builder.subtract(highGroup, 1));
+  builder.rolledLoop(lowLane, builder.add(lastLane, 1), 1, [&](Value lane) {
+    setLevels(emitter, SumMemory::kLevels, [&](const Sum &sum, int64_t level) {
+      int64_t rowsOfLevel = sum.type.isF64() ? 2 : 1;
+      Value first = offsetRows(sum.chains, builder.multiply(lane, SumMemory::kLevels * rowsOfLevel), f32);
+      return offsetRows(first, builder.constant(level * rowsOfLevel), f32);
+    });
     Value following = builder.add(lane, 1);
     Value first = partition.getFirstGroup(builder, lane), last = partition.getFirstGroup(builder, following);
-    builder.rolledLoop(first, last, 1, [&](Value group) { emitGroup(lane, first, group, emitChain); });
+    builder.rolledLoop(builder.max(first, lowGroup), builder.min(last, highGroup), 1,
+                       [&](Value group) { emitGroup(lane, first, group, low, high, emitChain); });
   });
 }
 
-void SumRows::emitGroup(Value lane, Value firstGroup, Value group, EmitChain emitChain) {
-  Value low = builder.multiply(group, partition.groupRows);
-  Value end = builder.add(low, partition.groupRows);
-  Value high = builder.min(end, partition.rows);
+/// The rows of a group that are among [low, high). The chains at both ends may have further rows.
+void SumRows::emitGroup(Value lane, Value firstGroup, Value group, Value low, Value high, EmitChain emitChain) {
+  Value groupLow = builder.multiply(group, partition.groupRows);
+  Value groupHigh = builder.min(builder.add(groupLow, partition.groupRows), partition.rows);
   Value isFirst = builder.isEqual(group, firstGroup);
-  emitChains(low, high, [&](Value begin, Value next) {
-    emitChain(begin, next);
-    emitCascade(lane, isFirst, begin, next, low, high);
+  Value first = builder.max(groupLow, builder.both(low, -rows::kChainRows));
+  emitChains(first, builder.min(groupHigh, high), [&](Value begin, Value end) {
+    emitChain(builder.max(begin, low), end);
+    Value next = builder.min(builder.add(begin, rows::kChainRows), groupHigh);
+    builder.choose(builder.isEqual(end, next), [&] { emitCascade(lane, isFirst, begin, next, groupLow, groupHigh); });
   });
 }
 

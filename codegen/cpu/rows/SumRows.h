@@ -19,13 +19,14 @@ public:
 
   /// Emits the rows [low, high) of a chain; its sums are then where the emitter says (RowEmitter::setChain).
   using EmitChain = function_ref<void(Value low, Value high)>;
-  /// All rows of the lanes [low, high), both i64, added up per lane. `emitChain` uses the emitter.
+  /// The rows [low, high), both i64, added up per lane. Who runs some rows of a lane runs all of them, in order: what
+  /// there is of a lane waits in its memory. `emitChain` uses the emitter.
   void emitLanes(RowEmitter &emitter, Value low, Value high, EmitChain emitChain);
   /// The results in the columns [low, high), both i64; `low` is a multiple of 64. There is at least one row.
   void emitResults(Value low, Value high);
 
 private:
-  void emitGroup(Value lane, Value firstGroup, Value group, EmitChain emitChain);
+  void emitGroup(Value lane, Value firstGroup, Value group, Value low, Value high, EmitChain emitChain);
   void emitCascade(Value lane, Value isFirstGroup, Value begin, Value next, Value groupLow, Value groupHigh);
   void emitPass(Value condition, function_ref<void(const Sum &, Value column)> body);
   void addToChain(const Sum &sum, Value from, Value to, Value column, bool isFirst);
@@ -42,7 +43,7 @@ private:
   unsigned vectorBits;
 };
 
-/// The rows [low, high) of a chain, one after the other, from +0.
+/// The rows [low, high) of a chain, one after the other, from +0 where it begins with them.
 void emitChain(RowEmitter &emitter, rows::KernelOp kernel, Value width, Value low, Value high);
 /// The same; eight rows in one pass over the columns, with their sums in registers, where the kernel has one phase that
 /// is short, and no more.

@@ -152,6 +152,21 @@ void check(int64_t rows, const std::vector<resid_ctx> &contexts) {
     compareWith("streams in place", blocks_streams, /*isInPlace=*/true);
     compareWith("streams in place, whole", whole_streams, /*isInPlace=*/true);
   }
+  {
+    Input<double> x(rows * 72, 1), w(40 * 72, 2), gamma(40, 3);
+    auto run = [&](bool byBlocks, const resid_ctx *ctx, Results<double> &y) {
+      return (byBlocks ? blocks_sums : whole_sums)(ctx, x.data(), rows, w.data(), gamma.data(), y[0], y[1]);
+    };
+    compare<double>("sums", rows, {rows * 40, 40}, run, contexts);
+  }
+  {
+    Input<float> x(rows * 4 * 45, 1), w(1600, 2), gamma(40, 3);
+    auto run = [&](bool byBlocks, const resid_ctx *ctx, Results<float> &y) {
+      return (byBlocks ? blocks_sums_of_batches : whole_sums_of_batches)(ctx, x.data(), rows, 45, w.data(),
+                                                                         gamma.data(), y[0], y[1]);
+    };
+    compare<float>("sums of batches", rows, {rows * 160, 40}, run, contexts);
+  }
 }
 
 } // namespace

@@ -77,3 +77,26 @@ func.func @streams(%x: tensor<?x4x300xf32>, %y: tensor<?x300xf32>, %b: tensor<?x
   %u = resid.rms_norm %h gamma(%gamma) {epsilon = 1.0e-6} : tensor<?x300xf32>, tensor<300xf32>
   return %s, %u : tensor<?x4x300xf32>, tensor<?x300xf32>
 }
+
+// A sum down the rows: blocks end where its chains do not, which go on in the next block.
+func.func @sums(%x: tensor<?x72xf64>, %w: tensor<40x72xf64>, %gamma: tensor<40xf64>) -> (tensor<?x40xf64>, tensor<40xf64>) {
+  %zero = arith.constant 0.0 : f64
+  %empty = tensor.empty() : tensor<40xf64>
+  %none = linalg.fill ins(%zero : f64) outs(%empty : tensor<40xf64>) -> tensor<40xf64>
+  %l = resid.linear %x, %w : tensor<?x72xf64>, tensor<40x72xf64> -> tensor<?x40xf64>
+  %y = resid.rms_norm %l gamma(%gamma) {epsilon = 1.0e-5} : tensor<?x40xf64>, tensor<40xf64>
+  %sum = linalg.reduce {arith.addf} ins(%y : tensor<?x40xf64>) outs(%none : tensor<40xf64>) dimensions = [0]
+  return %y, %sum : tensor<?x40xf64>, tensor<40xf64>
+}
+
+// The same in batches that lie apart.
+func.func @sums_of_batches(%x: tensor<?x4x40xf32> {resid.strided}, %w: tensor<40x40xf32>, %gamma: tensor<40xf32>)
+    -> (tensor<?x4x40xf32>, tensor<40xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<40xf32>
+  %none = linalg.fill ins(%zero : f32) outs(%empty : tensor<40xf32>) -> tensor<40xf32>
+  %l = resid.linear %x, %w : tensor<?x4x40xf32>, tensor<40x40xf32>
+  %y = resid.rms_norm %l gamma(%gamma) {epsilon = 1.0e-5} : tensor<?x4x40xf32>, tensor<40xf32>
+  %sum = linalg.reduce {arith.addf} ins(%y : tensor<?x4x40xf32>) outs(%none : tensor<40xf32>) dimensions = [0, 1]
+  return %y, %sum : tensor<?x4x40xf32>, tensor<40xf32>
+}
