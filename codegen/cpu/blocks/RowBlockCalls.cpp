@@ -198,7 +198,8 @@ void RowBlockCalls::callBlock(Code &code, const Record &record, ValueRange visib
       getProductFunctions().callBlock(code, values, block, TaskNumbers(visible.take_back(TaskNumbers::kCount)).groups);
     else
       static_cast<RowFunctions &>(*member->code)
-          .callRows(code, member->use.op->getLoc(), values, code.multiply(first, count), code.multiply(end, count));
+          .callRows(code, member->use.op->getLoc(), values, lowest, code.multiply(first, count),
+                    code.multiply(end, count));
   }
 }
 

@@ -101,7 +101,8 @@ void RowFunctions::setAttributes(func::FuncOp function, ArrayRef<StringRef> more
 func::FuncOp RowFunctions::outline(const Twine &suffix, Form form) {
   SmallVector<Type> range;
   if (form != Form::LoneRow)
-    range.append(2, IntegerType::get(getKernel().getContext(), 64));
+    range.append(form != Form::Results && getKernel().hasAccumulated() ? 3 : 2,
+                 IntegerType::get(getKernel().getContext(), 64));
   func::FuncOp function = functions.outline(suffix, range, [&](OpBuilder &at, KernelBody &body) {
     Code code(at, getKernel().getLoc());
     emitRows(code, body, form);
@@ -125,15 +126,15 @@ void RowFunctions::emitRows(Code &builder, KernelBody &body, Form form) {
 /// A range of rows, or of columns of results.
 void RowFunctions::emitSums(Code &builder, KernelBody &body, Form form) {
   rows::KernelOp kernel = getKernel();
-  Value low = body.getArgumentFromEnd(2), high = body.getArgumentFromEnd(1);
+  Value first = body.getArgumentFromEnd(3), low = body.getArgumentFromEnd(2), high = body.getArgumentFromEnd(1);
   SumRows sums(builder, body.entry, kernel, body.as<rows::KernelAddresses>(), target.vectorBits);
   if (form == Form::Results)
     return sums.emitResults(low, high);
   if (plan.path == RowPath::Scalar) {
     ScalarRowEmitter emitter(builder, body.entry, kernel, body.as<rows::KernelAddresses>(), body.mapping,
                              target.vectorBits);
-    return sums.emitLanes(emitter, low, high, [&](Value first, Value end) {
-      emitChain(emitter, kernel, body.as<rows::KernelAddresses>().width, first, end);
+    return sums.emitLanes(emitter, first, low, high, [&](Value begin, Value end) {
+      emitChain(emitter, kernel, body.as<rows::KernelAddresses>().width, begin, end);
     });
   }
   VectorFunction function(builder, body.entry, body.as<rows::KernelAddresses>(), target);
@@ -141,7 +142,8 @@ void RowFunctions::emitSums(Code &builder, KernelBody &body, Form form) {
   std::unique_ptr<RowMemory> memory = createMemory(function, form, one);
   VectorPrefetches prefetches(function, choosePrefetches(form), one);
   RareBranchCaller emitter(function, body.mapping, *memory, prefetches, rareFunctions);
-  sums.emitLanes(emitter, low, high, [&](Value first, Value end) { emitVectorChain(emitter, kernel, first, end); });
+  sums.emitLanes(emitter, first, low, high,
+                 [&](Value begin, Value end) { emitVectorChain(emitter, kernel, begin, end); });
   memory->finish(kernel.getLoc());
 }
 
@@ -195,15 +197,15 @@ static void emitChoice(OpBuilder &at, Location loc, Value condition, function_re
 }
 
 /// Calls a function that writes rows through the cache. A range that begins at row 0 may be that row alone.
-void RowFunctions::callPlain(OpBuilder &at, Location loc, ValueRange values, Value low, Value high) {
+void RowFunctions::callPlain(OpBuilder &at, Location loc, ValueRange values, ValueRange range) {
   auto callRange = [&](OpBuilder &inner) {
     SmallVector<Value> operands(values);
-    operands.append({low, high});
+    llvm::append_range(operands, range);
     func::CallOp::create(inner, loc, rows, operands);
   };
-  if (!loneRow || !matchPattern(low, m_Zero()))
+  if (!loneRow || !matchPattern(range.front(), m_Zero()))
     return callRange(at);
-  Value isLone = arith::CmpIOp::create(at, loc, arith::CmpIPredicate::eq, high, constantI64(at, loc, 1));
+  Value isLone = arith::CmpIOp::create(at, loc, arith::CmpIPredicate::eq, range.back(), constantI64(at, loc, 1));
   emitChoice(
       at, loc, isLone, [&](OpBuilder &inner) { func::CallOp::create(inner, loc, loneRow, values); }, callRange);
 }
@@ -220,15 +222,18 @@ SmallVector<Value> RowFunctions::makeValues(OpBuilder &builder, KernelUse &use, 
   return values;
 }
 
-void RowFunctions::callRows(OpBuilder &at, Location loc, ValueRange values, Value low, Value high) {
+void RowFunctions::callRows(OpBuilder &at, Location loc, ValueRange values, Value first, Value low, Value high) {
+  SmallVector<Value> range = {low, high};
+  if (hasSums())
+    range.insert(range.begin(), first);
   if (!stream)
-    return callPlain(at, loc, values, low, high);
+    return callPlain(at, loc, values, range);
   ValueRange arguments = values.drop_back();
   SmallVector<Value> operands(arguments);
-  operands.append({low, high});
+  llvm::append_range(operands, range);
   emitChoice(
       at, loc, values.back(), [&](OpBuilder &inner) { func::CallOp::create(inner, loc, stream, operands); },
-      [&](OpBuilder &inner) { callPlain(inner, loc, arguments, low, high); });
+      [&](OpBuilder &inner) { callPlain(inner, loc, arguments, range); });
 }
 
 /// Runs a kernel with sums down the rows. Lanes are whole in a task, so that tasks need no sums of their own.
@@ -247,7 +252,7 @@ void RowFunctions::launchSums(KernelUse &use, ValueRange values) {
                  [&](OpBuilder &at, ValueRange visible, Value low, Value high) {
                    Code code(at, loc);
                    auto [first, end] = rows::RowPartition::create(code, visible.back()).getRows(code, low, high);
-                   callRows(code, loc, visible.drop_back(), first, end);
+                   callRows(code, loc, visible.drop_back(), first, first, end);
                  });
   emitResultCalls(use, use.op, values);
 }
@@ -282,7 +287,7 @@ LogicalResult RowFunctions::launch(KernelUse &use) {
   TaskUnits units =
       TaskUnits::cut(builder, loc, use.indexing->countWork(builder, loc), target.schedule.table.taskElements);
   task.emitCalls(use, values, units, [&](OpBuilder &at, ValueRange visible, Value low, Value high) {
-    callRows(at, loc, visible, low, high);
+    callRows(at, loc, visible, low, low, high);
   });
   return success();
 }

@@ -26,8 +26,9 @@ public:
   /// What callRows needs of a kernel, made at the builder's position. `isReadSoon`: by others, before it is called
   /// again.
   SmallVector<Value> makeValues(OpBuilder &builder, kernels::KernelUse &use, bool isReadSoon = false);
-  /// Runs the rows [low, high) of a kernel. `values` are those of makeValues, where they are visible.
-  void callRows(OpBuilder &at, Location loc, ValueRange values, Value low, Value high);
+  /// Runs the rows [low, high) of a kernel. `values` are those of makeValues, where they are visible, and `first` is
+  /// the first row that the task runs.
+  void callRows(OpBuilder &at, Location loc, ValueRange values, Value first, Value low, Value high);
   bool hasSums() const { return results != nullptr; }
   /// Makes the results of sums down the rows, before an op, once all rows have run. They are run in order of their
   /// numbers, those of a lane by one thread (rows::RowPartition).
@@ -47,7 +48,7 @@ private:
   void emitVectorRows(Code &builder, kernels::KernelBody &body, Form form);
   std::unique_ptr<RowMemory> createMemory(VectorFunction &function, Form form, Value batchRows);
   PrefetchScope choosePrefetches(Form form) const;
-  void callPlain(OpBuilder &at, Location loc, ValueRange values, Value low, Value high);
+  void callPlain(OpBuilder &at, Location loc, ValueRange values, ValueRange range);
   void launchSums(kernels::KernelUse &use, ValueRange values);
 
   KernelPlan plan;
@@ -55,7 +56,8 @@ private:
   rows::RareFunctions rareFunctions;
   kernels::TaskFunction task, resultTask;
   /// Null where the plan has none. `loneRow` does what `rows` does for row 0 alone, and takes no range. `stream` writes
-  /// past the cache. `results` completes a range of columns of sums down the rows.
+  /// past the cache. With sums down the rows, the first row of the task comes before a range of rows, and `results`
+  /// completes a range of columns.
   func::FuncOp rows, loneRow, stream, results;
 };
 

@@ -78,21 +78,22 @@ void cpu::emitChain(RowEmitter &emitter, rows::KernelOp kernel, Value width, Val
   emitSingleRows(emitter, kernel, low, high);
 }
 
-void SumRows::emitLanes(RowEmitter &emitter, Value low, Value high, EmitChain emitChain) {
+void SumRows::emitLanes(RowEmitter &emitter, Value first, Value low, Value high, EmitChain emitChain) {
   Type f32 = builder.getF32Type();
+  Value place = partition.findLane(builder, builder.divide(first, partition.groupRows));
+  setLevels(emitter, SumMemory::kLevels, [&](const Sum &sum, int64_t level) {
+    int64_t rowsOfLevel = sum.type.isF64() ? 2 : 1;
+    Value chains = offsetRows(sum.chains, builder.multiply(place, SumMemory::kLevels * rowsOfLevel), f32);
+    return offsetRows(chains, builder.constant(level * rowsOfLevel), f32);
+  });
   Value lowGroup = builder.divide(low, partition.groupRows), highGroup = builder.ceilDivide(high, partition.groupRows);
   Value lowLane = partition.findLane(builder, lowGroup);
   Value lastLane = partition.findLane(builder, builder.subtract(highGroup, 1));
   builder.rolledLoop(lowLane, builder.add(lastLane, 1), 1, [&](Value lane) {
-    setLevels(emitter, SumMemory::kLevels, [&](const Sum &sum, int64_t level) {
-      int64_t rowsOfLevel = sum.type.isF64() ? 2 : 1;
-      Value first = offsetRows(sum.chains, builder.multiply(lane, SumMemory::kLevels * rowsOfLevel), f32);
-      return offsetRows(first, builder.constant(level * rowsOfLevel), f32);
-    });
     Value following = builder.add(lane, 1);
-    Value first = partition.getFirstGroup(builder, lane), last = partition.getFirstGroup(builder, following);
-    builder.rolledLoop(builder.max(first, lowGroup), builder.min(last, highGroup), 1,
-                       [&](Value group) { emitGroup(lane, first, group, low, high, emitChain); });
+    Value begin = partition.getFirstGroup(builder, lane), end = partition.getFirstGroup(builder, following);
+    builder.rolledLoop(builder.max(begin, lowGroup), builder.min(end, highGroup), 1,
+                       [&](Value group) { emitGroup(lane, begin, group, low, high, emitChain); });
   });
 }
 

@@ -19,9 +19,9 @@ public:
 
   /// Emits the rows [low, high) of a chain; its sums are then where the emitter says (RowEmitter::setChain).
   using EmitChain = function_ref<void(Value low, Value high)>;
-  /// The rows [low, high), both i64, added up per lane. Who runs some rows of a lane runs all of them, in order: what
-  /// there is of a lane waits in its memory. `emitChain` uses the emitter.
-  void emitLanes(RowEmitter &emitter, Value low, Value high, EmitChain emitChain);
+  /// The rows [low, high), both i64, added up per lane. Who runs some rows of a lane runs all of them, in order, from
+  /// row `first` on, in the memory of whose lane chains wait that go on. `emitChain` uses the emitter.
+  void emitLanes(RowEmitter &emitter, Value first, Value low, Value high, EmitChain emitChain);
   /// The results in the columns [low, high), both i64; `low` is a multiple of 64. There is at least one row.
   void emitResults(Value low, Value high);
 
