@@ -13,8 +13,9 @@ from .products.peers import bytes_at, first_line
 PEERS = (("transitions", "PyTorch"), ("transitions", "PyTorchCompiled"))
 FORMS = ("products", "sums")
 EPSILON, ITERATIONS = 1e-6, 20
-# How far a number may be from resid's, over the largest of its array. What is compiled does not round streams to bf16 in between.
-TOLERANCES = {"f32": 1e-4, "bf16": 1e-1}
+# How far results may be from resid's: the root of the mean square over that of the numbers. What is compiled does not round streams to
+# bf16 in between, which moves the mix of some rows much.
+TOLERANCES = {"f32": 1e-4, "bf16": 5e-2}
 
 
 def sinkhorn(torch, logits):
@@ -112,9 +113,10 @@ class PyTorch:
         return title, *(types.SimpleNamespace(time=timed(run, threads)) for run in (forward, backward))
 
     def check(self, what, found, expected, element):
-        distance = float((found.float() - expected.float()).abs().max() / expected.float().abs().max())
+        found, expected = found.double(), expected.double()
+        distance = float(((found - expected).square().sum() / expected.square().sum()).sqrt())
         if not distance <= TOLERANCES[element]:
-            raise SystemExit(f"{what}: expected resid's result within {TOLERANCES[element]} of the largest number, but it is off by {distance}")
+            raise SystemExit(f"{what}: expected resid's result to within {TOLERANCES[element]}, but it is off by {distance}")
 
 
 class PyTorchCompiled(PyTorch):
