@@ -91,6 +91,23 @@ def of_attention(mask: "np.ndarray | None", *rest: Any, refused: str = "", **att
     return case(TOKENS, PACKED, PACKED_BIAS, mask, *rest, fixed=[1, 2], num_heads=2, refused=refused, **attributes)
 
 
+ANGLES = np.arange(12)[:, None] / 7 * 0.3 ** np.arange(8)[None, :]
+COS, SIN = np.cos(ANGLES).astype(np.float32), np.sin(ANGLES).astype(np.float32)
+FEW_COS, FEW_SIN = COS[:, :3].copy(), SIN[:, :3].copy()
+HEADS, POSITIONS, LATER = f(2, 3, 4, 16), i64([0, 1, 2, 3], [7, 2, 11, 0]), i64([5, 6, 7, 8], [5, 6, 7, 8])
+
+
+def of_groups(past: int, queries: int, lengths: Sequence[int], *rest: Any, packed: bool = False, **attributes: Any) -> Case:
+    """GroupQueryAttention of 4 heads on 2 of keys, for as many samples as there are lengths. `rest`: inputs from 7 on."""
+    batch = len(lengths)
+    q, k, v = f(batch, queries, 64), f(batch, queries, 32), f(batch, queries, 32)
+    caches = (f(batch, 2, past, 16), f(batch, 2, past, 16)) if past else (None, None)
+    given = (np.concatenate([q, k, v], -1), None, None) if packed else (q, k, v)
+    lengths = n([length - 1 for length in lengths], np.int32)
+    return case(*given, *caches, lengths, n(past + queries, np.int32), *rest, fixed=[6], num_heads=4, kv_num_heads=2,
+                results=3, **attributes)  # fmt: skip
+
+
 CASES: dict[str, list[Case]] = {
     **{op: [*PAIRS, *WHOLES] for op in ("Add", "Sub", "Mul")},
     "Div": [*PAIRS, *WHOLES, case(WHOLE, n(0), fixed=[1], refused="a division of i64 by 0")],
@@ -326,6 +343,32 @@ CASES: dict[str, list[Case]] = {
         of_attention(n([3, 2, 0, 4, 8, 0, 4, 8], np.int32), refused="a mask of type tensor<8xi32>"),
         of_attention(n([[1], [0]], np.int32), refused="a mask of type tensor<2x1xi32>"),
         of_attention(np.ones((2, 1, 8, 8), np.int32), refused="a mask of type"),
+    ],
+    "RotaryEmbedding": [
+        case(HEADS, COS, SIN, POSITIONS, opset=23), case(HEADS, COS, SIN, POSITIONS, opset=23, interleaved=1),
+        case(HEADS, FEW_COS, FEW_SIN, POSITIONS, opset=23, rotary_embedding_dim=6, num_heads=3),
+        case(HEADS, FEW_COS, FEW_SIN, POSITIONS, opset=23, rotary_embedding_dim=6, num_heads=3, interleaved=1),
+        case(HEADS, COS[:8].reshape(2, 4, 8), SIN[:8].reshape(2, 4, 8), opset=23), case(HEADS[:1], COS, SIN, POSITIONS[:1], opset=23),
+        case(HEADS[:1], COS[None, 3:7], SIN[None, 3:7], opset=23, interleaved=1), case(f(2, 4, 48), COS, SIN, POSITIONS, opset=23, num_heads=3),
+        case(HEADS, FEW_COS, FEW_SIN, POSITIONS, opset=23, refused="to turn 16 of 16 elements of a head"),
+    ],
+    "com.microsoft.RotaryEmbedding": [
+        case(HEADS, POSITIONS, COS, SIN), case(f(2, 4, 48), POSITIONS, COS, SIN, interleaved=1), case(f(2, 4, 48), i64(3), COS, SIN),
+        case(f(2, 4, 48), POSITIONS, FEW_COS, FEW_SIN, num_heads=3, rotary_embedding_dim=6),
+        case(HEADS, i64(2), COS, SIN, interleaved=1), case(HEADS, i64(2), COS, SIN, is_packed_batching=1, refused="is_packed_batching"),
+        case(HEADS, i64(2), COS, SIN, scale=0.5, refused="a scale of 0.5"),
+    ],
+    "GroupQueryAttention": [
+        of_groups(0, 5, [5, 5]), of_groups(0, 5, [5, 5], packed=True, scale=0.3), of_groups(5, 1, [6]), of_groups(5, 3, [8], softcap=2.0),
+        of_groups(0, 5, [5], COS, SIN, do_rotary=1), of_groups(5, 1, [6], COS, SIN, do_rotary=1, rotary_interleaved=1, packed=True),
+        of_groups(5, 3, [8], COS, SIN, do_rotary=1, local_window_size=4), of_groups(5, 1, [6, 6], COS, SIN, do_rotary=1),
+        of_groups(5, 1, [6, 3], COS, SIN, do_rotary=1), of_groups(5, 1, [2, 6], local_window_size=2),
+        of_groups(5, 1, [6, 4, 1], COS, SIN, do_rotary=1, smooth_softmax=1),
+        of_groups(5, 2, [7], COS, SIN, i64([4, 9]), do_rotary=1), of_groups(5, 2, [7], None, None, None, f(1, 4, 2, 7)),
+        of_groups(5, 1, [6, 4], None, None, None, f(2, 1, 1, 6), f(4)),
+        of_groups(5, 1, [6], None, None, None, None, f(4), local_window_size=3),
+        of_groups(5, 1, [6], qk_output=1, refused="attribute qk_output"),
+        of_groups(5, 1, [6], local_window_size=0, refused="local_window_size = 0"),
     ],
     "MultiHeadAttention": [
         case(Q, K, V, num_heads=2), case(Q, K, V, f(24), num_heads=2),

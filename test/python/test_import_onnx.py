@@ -21,6 +21,7 @@ pytest.importorskip("onnxscript", reason="needs onnxscript, by which torch expor
 onnxruntime = pytest.importorskip("onnxruntime", reason="needs onnxruntime to compare with")
 
 import import_models as models  # noqa: E402
+import resid  # noqa: E402
 from import_support import count, run, tool  # noqa: E402
 from resid.importer import Imported, from_onnx  # noqa: E402
 
@@ -148,3 +149,69 @@ def test_weights_are_one_struct(tmp_path: Path) -> None:
     subprocess.run([tool("residc"), str(tmp_path / "model.mlir"), *flags], check=True)
     members = re.findall(r"/\* \"(.*)\": f32", (tmp_path / "model.h").read_text())
     assert set(members) == set(imported.weights)
+
+
+def builder_model() -> "onnx.ModelProto":
+    """A layer of attention with a cache, as ONNX Runtime's model builder writes it: numbers of keys follow from the mask."""
+    from onnx import TensorProto, helper
+
+    def value(name: str, kind: int, *dims: "int | str") -> "onnx.ValueInfoProto":
+        return helper.make_tensor_value_info(name, kind, dims)
+
+    caches = [("past", "past_length"), ("present", "total_length")]
+    kept = {what: [value(f"{what}.{x}", TensorProto.FLOAT, "batch", 2, length, 16) for x in "kv"] for what, length in caches}
+    nodes = [
+        helper.make_node("ReduceSum", ["mask", "axis"], ["counts"], keepdims=0),
+        helper.make_node("Sub", ["counts", "one"], ["last"]),
+        helper.make_node("Cast", ["last"], ["seqlens"], to=TensorProto.INT32),
+        helper.make_node("Shape", ["mask"], ["shape"]),
+        helper.make_node("Gather", ["shape", "one"], ["total_long"], axis=0),
+        helper.make_node("Cast", ["total_long"], ["total"], to=TensorProto.INT32),
+        helper.make_node(
+            "GroupQueryAttention", ["x", "", "", "past.k", "past.v", "seqlens", "total", "cos", "sin"], ["y", "present.k", "present.v"],
+            domain="com.microsoft", num_heads=4, kv_num_heads=2, do_rotary=1, local_window_size=5,
+        ),
+    ]  # fmt: skip
+    angles = np.arange(32)[:, None] / 7 * 0.3 ** np.arange(8)[None, :]
+    stored = {"axis": np.array([1]), "one": np.array(1), "cos": np.float32(np.cos(angles)), "sin": np.float32(np.sin(angles))}
+    graph = helper.make_graph(
+        nodes, "layer",
+        [value("x", TensorProto.FLOAT, "batch", "length", 128), value("mask", TensorProto.INT64, "batch", "total_length"), *kept["past"]],
+        [value("y", TensorProto.FLOAT, "batch", "length", 64), *kept["present"]],
+        [onnx.numpy_helper.from_array(array, name) for name, array in stored.items()],
+    )  # fmt: skip
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=10)
+
+
+def test_generation_with_a_cache_of_the_model_builder() -> None:
+    """A prompt and three tokens, of samples with the same number of tokens and with others; and calls that fit no cache."""
+    model = builder_model()
+    imported = from_onnx(model)
+    layer = resid.compile(imported.text).model
+    weights = list(imported.weights.values())
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    random = np.random.default_rng(3)
+    for lengths in ([6, 6], [6, 2], [6]):
+        batch = len(lengths)
+        caches, held = [np.zeros((batch, 2, 0, 16), np.float32)] * 2, np.zeros((batch, 0), np.int64)
+        for step, count in enumerate((6, 1, 1, 1)):
+            x = random.standard_normal((batch, count, 128)).astype(np.float32)
+            seen = np.array([[int(i < length) for i in range(6)] for length in lengths]) if step == 0 else np.ones((batch, 1), int)
+            held = np.concatenate([held, seen], 1)
+            given = dict(zip(("x", "mask", "past.k", "past.v"), (x, held, *caches)))
+            y, *grown = session.run(None, given)
+            found, *kept = outs = [np.empty_like(array) for array in (y, *grown)]
+            layer(*given.values(), *weights, out=outs)
+            for b, total in enumerate(held.sum(1)):
+                rows = min(count, total)  # those after are of no token
+                np.testing.assert_allclose(found[b, :rows], y[b, :rows], rtol=1e-5, atol=1e-5)
+                for ours, theirs in zip(kept, grown):
+                    np.testing.assert_allclose(ours[b, :, :total], theirs[b, :, :total], rtol=1e-5, atol=1e-5)
+            caches = grown
+    x, caches = np.zeros((2, 1, 128), np.float32), [np.zeros((2, 2, 4, 16), np.float32)] * 2
+    outs = [np.empty((2, 1, 64), np.float32), *(np.empty((2, 2, 5, 16), np.float32) for _ in range(2))]
+    with pytest.raises(resid.ShapeError):
+        layer(x, np.ones((2, 7), np.int64), *caches, *weights, out=outs)
+    with pytest.raises(resid.RangeError):
+        layer(x, np.zeros((2, 5), np.int64), *caches, *weights, out=outs)

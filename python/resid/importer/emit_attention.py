@@ -20,11 +20,11 @@ from .attention import (
 from .emit import Emitter, handles
 from .emit_elementwise import binary, elementwise
 from .emit_linear import linear
-from .emit_shapes import extract, reshape, transpose
+from .emit_shapes import concat, extract, reshape, transpose
 from .errors import ModelError, Unsupported
 from .fold import element_of
 from .graph import Node
-from .program import Program, Tensor, tensor_type
+from .program import Program, Tensor
 from .sizes import Dim
 
 
@@ -71,7 +71,7 @@ def _attention(e: Emitter, node: Node) -> list[Tensor | None]:
         q, k, v = split_heads(p, q, heads), split_heads(p, k, groups), split_heads(p, v, groups)
     past = e.optional(node, 4)
     if past is not None:
-        k, v = _behind(p, past, k), _behind(p, e.value(node, 5), v)
+        k, v = concat(p, [past, k], 2), concat(p, [e.value(node, 5), v], 2)
     mask, allowed = _masks(e, node, q, k)
     offset = past.dims[2] if past is not None else 0
     lengths = e.optional(node, 6)
@@ -117,13 +117,6 @@ def _masks(e: Emitter, node: Node, q: Tensor, k: Tensor) -> tuple[Tensor | None,
         return None, None
     mask = padded_mask(e.program, mask, k.dims[2])
     return (None, mask) if mask.element == "i1" else (mask, None)
-
-
-def _behind(p: Program, past: Tensor, new: Tensor) -> Tensor:
-    """Keys or values of this call after those of earlier ones."""
-    dims = (*new.dims[:2], past.dims[2] + new.dims[2], new.dims[3])
-    types = f"({past.type}, {new.type}) -> {tensor_type(new.element, dims)}"
-    return p.op(f"tensor.concat dim(2) {past.ssa}, {new.ssa} : {types}", new.element, dims)
 
 
 # -- ONNX Runtime
@@ -178,7 +171,7 @@ def _multi_head_attention(e: Emitter, node: Node) -> list[Tensor | None]:
     if node.input(6):
         if node.flag("unidirectional"):
             raise Unsupported("unidirectional beside a cache")
-        k, v = _behind(p, e.value(node, 6), k), _behind(p, e.value(node, 7), v)
+        k, v = concat(p, [e.value(node, 6), k], 2), concat(p, [e.value(node, 7), v], 2)
     mask, causal = _runtime_mask(e, node, 4, q, k), node.flag("unidirectional")
     a = Attention(q, k, v, node.attributes.get("scale") or None, mask, causal=causal)
     return [join_heads(p, emit_attention(p, a)[0]), k, v]

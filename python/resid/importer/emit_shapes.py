@@ -125,6 +125,23 @@ def expand(p: Program, tensor: Tensor, dims: Sequence[Dim]) -> Tensor:
     return p.generic([(operand, loops)], tensor.element, dims, lambda element, _: element)
 
 
+def concat(p: Program, parts: Sequence[Tensor], axis: int) -> Tensor:
+    """Tensors one after the other along an axis. Sizes along others agree, which each call checks where they are open."""
+    if any(part.rank != parts[0].rank for part in parts):
+        raise ModelError(f"expected parts of one rank, found {', '.join(show(part.dims) for part in parts)}")
+    parts = [part for part in parts if part.dims[axis] != 0] or parts[:1]
+    if len(parts) == 1:
+        return parts[0]
+    dims = list(parts[0].dims)
+    for part in parts[1:]:
+        dims = [b if isinstance(b, int) else a for a, b in zip(dims, part.dims)]
+    parts = [cast_sizes(p, part, [*dims[:axis], part.dims[axis], *dims[axis + 1 :]]) for part in parts]
+    dims[axis] = sum((part.dims[axis] for part in parts[1:]), parts[0].dims[axis])
+    types, names = ", ".join(part.type for part in parts), ", ".join(part.ssa for part in parts)
+    to = tensor_type(parts[0].element, dims)
+    return p.op(f"tensor.concat dim({axis}) {names} : ({types}) -> {to}", parts[0].element, dims)
+
+
 def broadcast_operand(p: Program, tensor: Tensor, dims: Sequence[Dim]) -> tuple[Tensor, list[int]]:
     """The tensor without the dimensions that repeat in `dims`, and the loop of each that is left."""
     tensor = p.value(tensor)
@@ -245,21 +262,7 @@ def _tile(e: Emitter, node: Node) -> Tensor:
 @handles("Concat", attributes=("axis",))
 def _concat(e: Emitter, node: Node) -> Tensor:
     parts = [e.value(node, i) for i in range(len(node.inputs))]
-    axis = e.axis(e.attribute(node, "axis", 0), parts[0].rank)
-    if any(part.rank != parts[0].rank for part in parts):
-        raise ModelError(f"expected parts of one rank, found {', '.join(show(part.dims) for part in parts)}")
-    parts = [part for part in parts if part.dims[axis] != 0] or parts[:1]
-    if len(parts) == 1:
-        return parts[0]
-    dims = list(parts[0].dims)
-    for part in parts[1:]:
-        dims = [b if isinstance(b, int) else a for a, b in zip(dims, part.dims)]
-    parts = [cast_sizes(e.program, part, [*dims[:axis], part.dims[axis], *dims[axis + 1 :]]) for part in parts]
-    dims[axis] = sum((part.dims[axis] for part in parts[1:]), parts[0].dims[axis])
-    types = ", ".join(part.type for part in parts)
-    to = tensor_type(parts[0].element, dims)
-    names = ", ".join(part.ssa for part in parts)
-    return e.program.op(f"tensor.concat dim({axis}) {names} : ({types}) -> {to}", parts[0].element, dims)
+    return concat(e.program, parts, e.axis(e.attribute(node, "axis", 0), parts[0].rank))
 
 
 @handles("Split", attributes=("axis", "split", "num_outputs"))

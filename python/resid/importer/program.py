@@ -150,6 +150,12 @@ class Program:
         self.line(f"{ssa} = {text}")
         return Tensor(element, tuple(dims), ssa)
 
+    def number(self, text: str) -> str:
+        """Writes an op whose result is one number; its name."""
+        ssa = self.fresh()
+        self.line(f"{ssa} = {text}")
+        return ssa
+
     def value(self, tensor: Tensor) -> Tensor:
         """The same with a name in the text: what has a name as a weight becomes one, and other constants are written."""
         if tensor.ssa:
@@ -194,9 +200,7 @@ class Program:
     def scalar_of_size(self, dim: Dim, element: str) -> str:
         if isinstance(dim, (int, np.integer)):
             return self.scalar(int(dim), element)
-        ssa = self.fresh()
-        self.line(f"{ssa} = arith.index_cast {self.index(dim)} : index to {element}")
-        return ssa
+        return self.number(f"arith.index_cast {self.index(dim)} : index to {element}")
 
     def empty(self, element: str, dims: Sequence[Dim]) -> Tensor:
         operands = ", ".join(self.index(dim) for dim in dims if not isinstance(dim, int))
