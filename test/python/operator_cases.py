@@ -192,7 +192,16 @@ CASES: dict[str, list[Case]] = {
     ],
     "Conv": [
         case(f(2, 3, 4, 4), f(5, 3, 2, 2), f(5), strides=[2, 2]), case(f(2, 3, 6), f(5, 3, 2), strides=[2]),
-        case(f(1, 1, 4, 4), f(1, 1, 2, 2), strides=[1, 1], refused="strides"),
+        case(f(1, 1, 4, 4), f(1, 1, 2, 2), strides=[1, 1]), case(f(2, 4, 5, 7), f(6, 2, 3, 2), f(6), group=2, pads=[1, 0, 2, 1]),
+        case(f(2, 3, 7, 6), f(4, 3, 3, 3), f(4), strides=[2, 1], dilations=[1, 2]), case(f(2, 3, 9), f(3, 1, 4), f(3), group=3, pads=[3, 0]),
+        case(f(1, 2, 3, 4, 5), f(2, 2, 2, 2, 2), f(2)), case(f(2, 6, 5, 5), f(12, 1, 3, 3), f(12), group=6, auto_pad="SAME_UPPER", strides=[2, 2]),
+        case(f(2, 3, 6, 5), f(4, 3, 2, 4), auto_pad="SAME_LOWER"), case(f(2, 3, 7, 7), f(4, 3, 2, 2), strides=[2, 2]),
+        case(f(1, 1, 2, 2), f(1, 1, 3, 3), refused="does not fit into"), case(f(1, 1, 17, 17), f(1, 1, 17, 17), pads=[1, 1, 1, 1], refused="289 places"),
+    ],
+    "MaxPool": [
+        case(f(2, 3, 5, 6), kernel_shape=[2, 3]), case(f(2, 3, 5, 6), kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
+        case(f(2, 3, 9), kernel_shape=[2], dilations=[3]), case(f(1, 2, 6, 6), kernel_shape=[3, 3], auto_pad="SAME_UPPER", strides=[2, 2]),
+        case(f(1, 2, 6, 6), kernel_shape=[2, 2], ceil_mode=1, refused="ceil_mode"), case(f(2, 6), kernel_shape=[2], refused="a kernel of [2]"),
     ],
     "Shape": [
         case(CUBE), case(CUBE, start=1), case(CUBE, start=-2, end=-1), case(CUBE, start=-9, end=9), case(SCALAR), case(EMPTY),

@@ -29,7 +29,7 @@ EXACT = set(
     "min max index gather bitwise_not logical_not isnan amax amin to reciprocal sqrt floor ceil round remainder fmod".split()
 )
 # Sums, of which the order is not PyTorch's: errors are measured at the largest result.
-SUMS = set("baddbmm linear matmul mm bmm mv dot addmm conv2d scaled_dot_product_attention layer_norm rms_norm mean sum prod cumsum".split())
+SUMS = set("baddbmm linear matmul mm bmm mv dot addmm conv2d scaled_dot_product_attention conv1d conv3d einsum batch_norm layer_norm rms_norm mean sum prod cumsum".split())
 
 
 def values(dtype: "torch.dtype", *shape: int, seed: int = 0) -> "torch.Tensor":
@@ -62,7 +62,7 @@ UNARY = {
     for name in ("sqrt", "rsqrt", "log", "reciprocal")
 } | {
     name: each(getattr(torch, name), (*NUMBERS, BOOL), SHAPE)
-    for name in ("exp", "tanh", "erf", "cos", "sin", "sigmoid")
+    for name in ("exp", "expm1", "tanh", "erf", "cos", "sin", "sigmoid")
 }
 COMPARISONS = {
     name: [
@@ -193,6 +193,40 @@ ENTRIES: dict[str, list[Case]] = {
     "alias": each(lambda x: torch.ops.aten.alias(x), ALL, SHAPE),
     "lift_fresh_copy": [(lambda x: x + torch.tensor([1.0, 2, 3, 4]), [values(F32, 4)])],
     "dropout": each(lambda x: F.dropout(x, 0.5, training=False), FLOATS, SHAPE),
+    "softplus": each(F.softplus, FLOATS, SHAPE) + each(lambda x: F.softplus(x * 9, beta=0.5, threshold=3), (F32, F64), SHAPE)
+    + [(F.softplus, [t(SPECIAL)])],
+    "topk": [(lambda x, k=k, d=d, m=m: tuple(x.topk(k, d, largest=m)), [values(kind, 2, 5, 3).flatten().argsort().argsort().reshape(2, 5, 3).to(kind)])
+             for k, d, m in ((1, -1, True), (3, 1, True), (2, 0, False)) for kind in NUMBERS],
+    "sort": [(lambda x, d=d: tuple(x.sort(1, descending=d)), [values(kind, 2, 7).abs().cumsum(1).flip(1).to(kind)])
+             for d in (True, False) for kind in (F32, F64, I64)] + [(lambda x: tuple(torch.sort(x, stable=True)), [t([3.0, NAN, 1, 3, -INF, 1])])],
+    "argsort": [(lambda x: x.argsort(), [values(F32, 2, 7)])],
+    "logsumexp": each(lambda x: x.logsumexp(-1), FLOATS, SHAPE) + each(lambda x: x.logsumexp(0, keepdim=True), (F32,), SHAPE)
+    + [(lambda x: x.logsumexp(1), [t([[1e30, 2], [-INF, 1], [-INF, -INF], [INF, 1], [300, 300]])])],
+    "hardtanh": each(lambda x: F.hardtanh(x, -0.5, 1.5), FLOATS, SHAPE),
+    "relu6": each(lambda x: torch.ops.aten.relu6(x), FLOATS, SHAPE),
+    "index_select": [(lambda x, i: x.index_select(1, i), [values(d, 3, 4), t([3, 0, 0], I64)]) for d in NUMBERS],
+    "roll": each(lambda x: x.roll(1, 0), NUMBERS, SHAPE) + each(lambda x: x.roll((-1, 5), (0, 1)), (F32,), SHAPE) + each(lambda x: x.roll(0, 0), (F32,), SHAPE),
+    "argmax": [(lambda x, d=d, k=k: x.argmax(d, keepdim=k), [values(kind, 2, 3, 4)]) for d in (0, -1) for k in (True, False) for kind in NUMBERS]
+    + [(lambda x: x.argmax(0), [t(SPECIAL)]), (lambda x: x.argmax(1), [t([[1, 2, 2], [3, 3, 1]])])],
+    "argmin": [(lambda x: x.argmin(-1), [values(kind, 3, 4)]) for kind in NUMBERS] + [(lambda x: x.argmin(0), [t(SPECIAL)])],
+    "einsum": [
+        (lambda x, y, e=e: torch.einsum(e, x, y), [values(F32, *[sizes[c] for c in part], seed=i) for i, part in enumerate(e.split("->")[0].split(","))])
+        for sizes in ({"b": 2, "i": 3, "j": 4, "k": 5, "h": 2},)
+        for e in ("bik,bkj->bij", "ik,kj", "bihk,bjhk->bhij", "bi,bj->bij", "ij,ij->ij", "ibk,jbk->bij", "i,i->", "ik,jk->ji")
+    ] + each(lambda x: torch.einsum("ij->ji", x), FLOATS, SHAPE),
+    "batch_norm": [
+        (lambda x, m, v, w, b: F.batch_norm(x, m, v.abs(), w, b), [values(d, *shape), *(values(d, 3, seed=i) for i in range(1, 5))])
+        for d in (F32, F64) for shape in ((2, 3, 4), (2, 3), (2, 3, 4, 5))
+    ] + [(lambda x, m, v: F.batch_norm(x, m, v.abs() + 1, eps=1e-3), [values(F32, 2, 3, 4), values(F32, 3), values(F32, 3, seed=1)])],
+    **{
+        name: [(lambda x, w, b, m, v, f=getattr(torch.ops.aten, name): f(x, w, b, m, v.abs(), 0.1, 1e-5)[0],
+                [values(F32, 2, 3, 4), *(values(F32, 3, seed=i) for i in range(1, 5))])]
+        for name in ("_native_batch_norm_legit_no_training", "_batch_norm_no_update")
+    },
+    "view_as": each(lambda x, y: x.view_as(y), (F32,), (3, 4), (2, 6)),
+    "reshape_as": each(lambda x, y: x.T.reshape_as(y), (F32,), (3, 4), (2, 6)),
+    "slice_scatter": each(lambda x, y: torch.slice_scatter(x, y, 1, 1, 3), NUMBERS, (3, 4), (3, 2))
+    + each(lambda x, y: torch.slice_scatter(x, y, 0, 1), (F32,), (3, 4), (2, 4)) + each(lambda x, y: torch.slice_scatter(x, y), (F32,), (3, 4), (3, 4)),
     "linear": each(F.linear, FLOATS, (2, 3, 8), (4, 8), (4,))
     + each(F.linear, (F32, I64), (3, 8), (4, 8))
     + each(F.linear, (F32,), (8,), (4, 8), (4,))
@@ -233,7 +267,16 @@ ENTRIES: dict[str, list[Case]] = {
     "embedding": [(lambda i, w: F.embedding(i, w, padding_idx=1), [t([[0, 1], [2, 1]], d), values(f, 3, 4)]) for d in INTEGERS for f in FLOATS]
     + [(F.embedding, [t(2, I64), values(F32, 3, 4)]), (F.embedding, [t([2], I64), values(F32, 3, 4)])],
     "conv2d": each(lambda x, w, b: F.conv2d(x, w, b, stride=2), FLOATS, (2, 3, 4, 6), (5, 3, 2, 2), (5,))
-    + each(lambda x, w: F.conv2d(x, w, stride=2, padding="valid"), (F32,), (2, 3, 4, 6), (5, 3, 2, 2)),
+    + each(lambda x, w: F.conv2d(x, w, stride=2, padding="valid"), (F32,), (2, 3, 4, 6), (5, 3, 2, 2))
+    + each(lambda x, w, b: F.conv2d(x, w, b, padding="same", dilation=2), (F32,), (2, 3, 5, 6), (4, 3, 3, 2), (4,))
+    + each(lambda x, w, b: F.conv2d(x, w, b, stride=(2, 1), padding=(1, 0), groups=2), FLOATS, (2, 4, 5, 6), (6, 2, 3, 2), (6,)),
+    "conv1d": each(lambda x, w, b: F.conv1d(x, w, b, padding=3, groups=4), FLOATS, (2, 4, 9), (4, 1, 4), (4,))
+    + each(lambda x, w: F.conv1d(x, w, stride=3, dilation=2), (F32, F64), (2, 4, 9), (6, 4, 3)),
+    "max_pool1d": each(lambda x: F.max_pool1d(x, 3, padding=1), (F32, BF16), (2, 3, 7)),
+    "max_pool2d": each(lambda x: F.max_pool2d(x, 3, 2, 1), FLOATS, (2, 3, 7, 6)) + each(lambda x: F.max_pool2d(x, (2, 1), dilation=2), (F32,), (2, 3, 7, 6)),
+    "adaptive_avg_pool1d": each(lambda x: F.adaptive_avg_pool1d(x, 1), FLOATS, (2, 3, 7)),
+    "adaptive_avg_pool2d": each(lambda x: F.adaptive_avg_pool2d(x, 1), FLOATS, (2, 3, 5, 7)),
+    "conv3d": each(lambda x, w: F.conv3d(x, w, padding=1), (F32,), (1, 2, 3, 4, 3), (2, 2, 2, 3, 2)),
     "scaled_dot_product_attention": [
         (F.scaled_dot_product_attention, [Q, K, V]),
         (lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True), [Q, K, V]),
@@ -321,8 +364,10 @@ ENTRIES: dict[str, list[Case]] = {
     "gather": [
         (lambda x, i: x.gather(1, i), [values(d, 3, 5), t([[0, 4], [2, 2]], I64)]) for d in ALL
     ] + [(lambda x, i: x.gather(-2, i), [values(F32, 3, 5), t([[0, 2, 1, 1, 0]], I64)])],
-    "min": both(torch.min)[: len(ALL)] + [(lambda x: x.min(), [values(d, 2, 3)]) for d in ALL] + [(torch.min, [t(2.0)])],
-    "max": both(torch.max)[: len(ALL)] + [(lambda x: x.max(), [values(d, 2, 3)]) for d in ALL] + [(torch.max, [t([NAN, 1])])],
+    "min": both(torch.min)[: len(ALL)] + [(lambda x: x.min(), [values(d, 2, 3)]) for d in ALL] + [(torch.min, [t(2.0)])]
+    + [(lambda x, k=k: tuple(torch.min(x, 1, keepdim=k)), [values(d, 2, 3, 4)]) for k in (True, False) for d in NUMBERS],
+    "max": both(torch.max)[: len(ALL)] + [(lambda x: x.max(), [values(d, 2, 3)]) for d in ALL] + [(torch.max, [t([NAN, 1])])]
+    + [(lambda x, k=k: tuple(torch.max(x, 1, keepdim=k)), [values(d, 2, 3, 4)]) for k in (True, False) for d in NUMBERS],
     "split": sized(lambda x: x.split(3, -1), 2, 8) + sized(lambda x: x.split(8), 2, 8),
     "split_with_sizes": sized(lambda x: torch.split_with_sizes(x, [1, 0, 7], 1), 2, 8),
     "chunk": sized(lambda x: x.chunk(3, 1), 2, 8) + sized(lambda x: x.chunk(9), 2, 8),

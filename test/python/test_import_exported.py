@@ -69,6 +69,19 @@ def test_bf16(tmp_path: Path) -> None:
     assert np.sqrt((mine**2).mean()) <= 1.2 * np.sqrt(((narrow - exact) ** 2).mean())
 
 
+def test_arguments_that_are_no_tensors(tmp_path: Path) -> None:
+    """They have the value with which the model was exported, as in torch.export's own program."""
+
+    class Scaled(torch.nn.Module):
+        def forward(self, x: "torch.Tensor", by: float = 1.0, *, both: bool = False, name: "str | None" = None) -> "torch.Tensor":
+            return x * by + (x if both else 0.0)
+
+    x = torch.linspace(-1, 1, 12).reshape(3, 4)
+    imported = from_exported(torch.export.export(Scaled(), (x, 2.5), {"both": True, "name": "any"}))
+    (found,) = run(imported, [x.numpy()], tmp_path)
+    np.testing.assert_array_equal(found, Scaled()(x, 2.5, both=True).numpy())
+
+
 def test_writes_in_place(tmp_path: Path) -> None:
     """What was read before a write is the old value, and what is read after it the new one."""
 

@@ -35,11 +35,13 @@ MODELS = {
     "T5EncoderModel": _T5,
     "ViTModel": _VIT,
     "Dinov2Model": {**_VIT, "mlp_ratio": 2},
+    "XLNetModel": {"d_model": 32, "n_layer": 1, "n_head": 4, "d_inner": 64, "vocab_size": 50},
+    "MambaModel": {"hidden_size": 32, "num_hidden_layers": 1, "vocab_size": 50, "state_size": 4},
+    "ResNetModel": {"embedding_size": 8, "hidden_sizes": [8, 16], "depths": [1, 1], "layer_type": "basic"},
 }
 REFUSED = {
-    "MixtralModel": ({**_LLAMA, "num_local_experts": 2}, "aten.topk.default 'topk': no such operator is covered"),
-    "XLNetModel": ({"d_model": 32, "n_layer": 1, "n_head": 4, "d_inner": 64, "vocab_size": 50}, "aten.einsum.default 'einsum'"),
-    "MambaModel": ({"hidden_size": 32, "num_hidden_layers": 1, "vocab_size": 50, "state_size": 4}, "aten.conv1d.default 'conv1d'"),
+    "MixtralModel": ({**_LLAMA, "num_local_experts": 2}, "aten.histc.default 'histc': no such operator is covered"),
+    "FNetModel": (_BERT, "aten.fft_fftn.default 'fft_fftn'"),
 }
 IDS = torch.tensor([[3, 5, 7, 9, 11, 2, 4], [1, 2, 3, 4, 5, 6, 7]])
 MASK = torch.tensor([[1, 1, 1, 1, 1, 0, 0], [1, 1, 1, 1, 1, 1, 1]])
@@ -55,7 +57,7 @@ class Hidden(torch.nn.Module):
         kind = getattr(transformers, name)
         self.model = kind(kind.config_class(**settings))
         self.main, self.extra = self.model.main_input_name, {}
-        if name in ("GPT2Model", "GPTNeoXModel", "LlamaModel", "Qwen3Model", "Phi3Model", "Gemma2Model", "MixtralModel"):
+        if name in ("GPT2Model", "GPTNeoXModel", "LlamaModel", "Qwen3Model", "Phi3Model", "Gemma2Model", "MixtralModel", "MambaModel", "XLNetModel"):
             self.extra = {"use_cache": False}
 
     def forward(self, first: "torch.Tensor", mask: "torch.Tensor | None" = None) -> "torch.Tensor":
@@ -67,7 +69,7 @@ MASKED = ("BertModel", "RobertaModel", "MPNetModel", "DebertaV2Model", "ModernBe
 
 
 def inputs(name: str) -> tuple:
-    if name in ("ViTModel", "Dinov2Model"):
+    if name in ("ViTModel", "Dinov2Model", "ResNetModel"):
         return (IMAGES,)
     return (IDS, MASK) if name in MASKED else (IDS,)
 

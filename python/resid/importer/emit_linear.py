@@ -1,6 +1,6 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Products: linear layers, matrix products of any ranks, and the convolution that cuts images into patches.
+# Products: linear layers, and matrix products of any ranks.
 
 from __future__ import annotations
 
@@ -114,36 +114,6 @@ def scaled(p: Program, tensor: Tensor, factor: float) -> Tensor:
         return tensor
     kind, number = tensor.element, p.scalar(factor, tensor.element)
     return elementwise(p, [tensor], kind, lambda a: p.inner(f"arith.mulf {a}, {number} : {kind}"))
-
-
-@handles("Conv", attributes=("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"))
-def _convolution(e: Emitter, node: Node) -> Tensor:
-    """Of patches only, as ViT has it: a stride that is the kernel, no padding. Each patch is a row of a linear layer."""
-    p, x, weight, bias = e.program, e.value(node, 0), e.value(node, 1), e.optional(node, 2)
-    if not x.rank == weight.rank > 2:
-        raise ModelError(f"expected images and kernels of one rank, found {x.type} and {weight.type}")
-    kernel = weight.dims[2:]
-    if tuple(e.attribute(node, "kernel_shape", kernel)) != kernel or 0 in kernel:
-        raise ModelError(f"a kernel of {show(kernel)}, and attribute kernel_shape = {node.attributes.get('kernel_shape')}")
-    rank = len(kernel)
-    if tuple(e.attribute(node, "strides", [1] * rank)) != kernel:
-        raise Unsupported(
-            f"strides {e.attribute(node, 'strides', [1] * rank)} of a kernel {list(kernel)}: expected the kernel's sizes (patches)"
-        )
-    if any(e.attribute(node, "pads", [])) or e.attribute(node, "auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
-        raise Unsupported("padding: expected none (patches)")
-    if any(d != 1 for d in e.attribute(node, "dilations", [])) or e.attribute(node, "group", 1) != 1:
-        raise Unsupported("dilations or groups: expected none (patches)")
-    if any(not isinstance(size, int) or size % k for size, k in zip(x.dims[2:], kernel)):
-        raise Unsupported(f"images of {list(x.dims[2:])}: expected multiples of the kernel {list(kernel)}")
-    counts = [size // k for size, k in zip(x.dims[2:], kernel)]
-    split = reshape(p, x, [*x.dims[:2], *[part for pair in zip(counts, kernel) for part in pair]])
-    # [batch, channel, n0, k0, n1, k1] becomes [batch, n0, n1, channel, k0, k1].
-    order = [0, *range(2, 2 + 2 * rank, 2), 1, *range(3, 3 + 2 * rank, 2)]
-    patches = reshape(p, transpose(p, split, order), [x.dims[0], math.prod(counts), x.dims[1] * math.prod(kernel)])
-    flat = reshape(p, weight, [weight.dims[0], math.prod(weight.dims[1:])])
-    result = linear(p, patches, flat, bias)
-    return reshape(p, transpose(p, result, [0, 2, 1]), [x.dims[0], weight.dims[0], *counts])
 
 
 @handles("resid.Scale")

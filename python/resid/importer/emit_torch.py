@@ -1,7 +1,7 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Operators of PyTorch that ONNX has no name for: numbers that are computed from sizes, quotients and remainders that round down,
-# bits of integers, ranges of floats.
+# bits of integers, ranges of floats, places of the largest, order by size.
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 from . import elements
 from .conditions import number
 from .emit import Emitter, broadcast, handles
-from .emit_elementwise import binary, cast, elementwise
+from .emit_elementwise import binary, cast, elementwise, unary
 from .emit_lookup import _read, _wrapped
+from .emit_reduce import reduce
 from .emit_shapes import broadcast_operand
 from .graph import Node
 from .program import Tensor
@@ -116,3 +117,95 @@ def _steps(e: Emitter, node: Node) -> Tensor:
         return p.inner(f"arith.addf {start}, {far} : f64")
 
     return p.generic([], "f64", dims, body)
+
+
+@handles("resid.Expm1")
+def _expm1(e: Emitter, node: Node) -> Tensor:
+    return unary(e.program, "math.expm1", e.input(node, 0))
+
+
+@handles("resid.Softplus", attributes=("beta", "threshold"))
+def _softplus(e: Emitter, node: Node) -> Tensor:
+    """log(1 + exp(beta·x))/beta; x itself where beta·x is above the threshold."""
+    p, x = e.program, e.input(node, 0)
+    kind = x.element
+    beta, most = (p.scalar(float(node.attributes[name]), kind) for name in ("beta", "threshold"))
+
+    def body(a: str) -> str:
+        scaled = p.inner(f"arith.mulf {a}, {beta} : {kind}")
+        power = p.inner(f"math.log1p {p.inner(f'math.exp {scaled} : {kind}')} : {kind}")
+        is_large = p.inner(f"arith.cmpf ogt, {scaled}, {most} : {kind}")
+        return p.inner(f"arith.select {is_large}, {a}, {p.inner(f'arith.divf {power}, {beta} : {kind}')} : {kind}")
+
+    return elementwise(p, [x], kind, body)
+
+
+@handles("resid.FirstPlace", attributes=("axis",))
+def _first_place(e: Emitter, node: Node) -> Tensor:
+    """Where along an axis the numbers of the first input first are that of the second, which has 1 element there, i64. NaN is NaN."""
+    p, x, wanted = e.program, e.value(node, 0), e.value(node, 1)
+    kind, axis, floating = x.element, node.attributes["axis"], elements.is_float(x.element)
+    operand, loops = broadcast_operand(p, wanted, x.dims)
+    largest = p.scalar((1 << 63) - 1, "i64")
+
+    def body(a: str, b: str, _: str) -> str:
+        is_one = p.inner(f"arith.cmpf oeq, {a}, {b} : {kind}" if floating else f"arith.cmpi eq, {a}, {b} : {kind}")
+        if floating:
+            are_none = [p.inner(f"arith.cmpf uno, {name}, {name} : {kind}") for name in (a, b)]
+            is_one = p.inner(f"arith.ori {is_one}, {p.inner(f'arith.andi {are_none[0]}, {are_none[1]} : i1')} : i1")
+        place = p.inner(f"arith.index_cast {p.inner(f'linalg.index {axis} : index')} : index to i64")
+        return p.inner(f"arith.select {is_one}, {place}, {largest} : i64")
+
+    places = p.generic([(x, range(x.rank)), (operand, loops)], "i64", x.dims, body)
+    return reduce(p, "minimum", places, [axis])
+
+
+@handles("resid.Ordered", attributes=("axis", "count", "descending"))
+def _ordered(e: Emitter, node: Node) -> list[Tensor]:
+    """The first numbers along an axis in order of size, and where they stood, i64. Of equal ones the earlier is first, and NaN is
+    the largest. A number's place is how many others come before it."""
+    p, x = e.program, e.value(node, 0)
+    kind, axis, rank, count = x.element, node.attributes["axis"], x.rank, node.attributes["count"]
+    floating, descending = elements.is_float(kind), bool(node.attributes["descending"])
+    one, zero = p.scalar(1, "i64"), p.scalar(0, "i64")
+
+    def above(a: str, b: str) -> str:
+        if not floating:
+            return p.inner(f"arith.cmpi sgt, {a}, {b} : {kind}")
+        is_more, is_nan, is_number = (
+            p.inner(f"arith.cmpf {test} : {kind}") for test in (f"ogt, {a}, {b}", f"uno, {a}, {a}", f"ord, {b}, {b}")
+        )
+        return p.inner(f"arith.ori {is_more}, {p.inner(f'arith.andi {is_nan}, {is_number} : i1')} : i1")
+
+    def before(own: str, other: str, sum_: str) -> str:
+        more, less = above(other, own), above(own, other)
+        first, last = (more, less) if descending else (less, more)
+        places = [p.inner(f"linalg.index {loop} : index") for loop in (axis, rank)]
+        is_earlier = p.inner(f"arith.cmpi slt, {places[1]}, {places[0]} : index")
+        same = p.inner(f"arith.xori {p.inner(f'arith.ori {first}, {last} : i1')}, {p.scalar(1, 'i1')} : i1")
+        counts = p.inner(f"arith.ori {first}, {p.inner(f'arith.andi {same}, {is_earlier} : i1')} : i1")
+        return p.inner(f"arith.addi {sum_}, {p.inner(f'arith.select {counts}, {one}, {zero} : i64')} : i64")
+
+    others = [*range(axis), rank, *range(axis + 1, rank)]
+    places = p.generic(
+        [(x, range(rank)), (x, others)], "i64", x.dims, before, p.filled(0, "i64", x.dims),
+        ["parallel"] * rank + ["reduction"], range(rank),
+    )  # fmt: skip
+    dims = (*x.dims[:axis], count, *x.dims[axis + 1 :])
+    loops = [*range(axis), rank, *range(axis + 1, rank)]
+
+    def found(place: str, so_far: str) -> str:
+        wanted = p.inner(f"arith.index_cast {p.inner(f'linalg.index {axis} : index')} : index to i64")
+        is_it = p.inner(f"arith.cmpi eq, {place}, {wanted} : i64")
+        own = p.inner(f"arith.index_cast {p.inner(f'linalg.index {rank} : index')} : index to i64")
+        return p.inner(f"arith.select {is_it}, {own}, {so_far} : i64")
+
+    kinds = ["parallel"] * rank + ["reduction"]
+    sources = p.generic([(places, loops)], "i64", dims, found, p.filled(0, "i64", dims), kinds, range(rank))
+
+    def read(source: str, _: str) -> str:
+        indices = [p.inner(f"linalg.index {i} : index") for i in range(rank)]
+        indices[axis] = p.inner(f"arith.index_cast {source} : i64 to index")
+        return _read(p, x, indices)
+
+    return [p.generic([(sources, range(rank))], kind, dims, read), sources]

@@ -9,7 +9,7 @@ from typing import Any
 from . import elements
 from .errors import Unsupported
 from .torch_ops import _torch
-from .torch_reader import Call, _Reader
+from .torch_reader import Call, _Reader, element_of
 
 
 @_torch("linear")
@@ -55,6 +55,75 @@ def _baddbmm(r: _Reader, call: Call) -> str:
     return r.cast(result, kind)
 
 
+@_torch("einsum")
+def _einsum(r: _Reader, call: Call) -> str:
+    """One or two tensors whose axes have letters, each of which stands once in a tensor."""
+    equation, tensors = call["equation"].replace(" ", ""), list(call["tensors"])
+    given, arrow, wanted = equation.partition("->")
+    names = given.split(",")
+    letters = "".join(names)
+    if not arrow:
+        wanted = "".join(sorted(letter for letter in set(letters) if letters.count(letter) == 1))
+    once = all(len(set(name)) == len(name) for name in (*names, wanted)) and set(wanted) <= set(letters)
+    lone = [letter for letter in letters if letters.count(letter) == 1 and letter not in wanted]
+    if "." in equation or not once or lone or len(tensors) not in (1, 2) or call["path"] is not None:
+        raise Unsupported(f"'{equation}': expected one or two tensors, each letter once in a tensor, and no sum along one of them")
+    if len(tensors) == 1:
+        return r.add("Transpose", [r.name(tensors[0])], {"perm": [names[0].index(letter) for letter in wanted]})
+    return _einsum_of_two(r, tensors, names, wanted)
+
+
+def _einsum_of_two(r: _Reader, tensors: "list[Any]", names: "list[str]", wanted: str) -> str:
+    """A product of matrices [batch, own, summed] and [batch, summed, own]."""
+    left, right = names
+    sizes = {letter: size for name, tensor in zip(names, tensors) for letter, size in zip(name, tensor.meta["val"].shape)}
+    batch = [letter for letter in left if letter in right and letter in wanted]
+    summed = [letter for letter in left if letter in right and letter not in wanted]
+    own = [[letter for letter in name if letter not in batch + summed] for name in names]
+
+    def matrix(tensor: Any, name: str, groups: "list[list[str]]") -> str:
+        order = [name.index(letter) for letter in sum(groups, batch)]
+        turned = r.add("Transpose", [r.name(tensor)], {"perm": order})
+        return r.add("Reshape", [turned, r.sizes([sizes[letter] for letter in batch] + [_count(sizes, group) for group in groups])])
+
+    product = r.add("MatMul", [matrix(tensors[0], left, [own[0], summed]), matrix(tensors[1], right, [summed, own[1]])])
+    made = batch + own[0] + own[1]
+    whole = r.add("Reshape", [product, r.sizes([sizes[letter] for letter in made])], {"allowzero": 1})
+    return r.add("Transpose", [whole], {"perm": [made.index(letter) for letter in wanted]})
+
+
+def _count(sizes: "dict[str, Any]", letters: "list[str]") -> Any:
+    count: Any = 1
+    for letter in letters:
+        count = count * sizes[letter]
+    return count
+
+
+@_torch("batch_norm", "_native_batch_norm_legit_no_training", "_batch_norm_no_update")
+def _batch_norm(r: _Reader, call: Call) -> Any:
+    """Of inference, along the channels, which are dimension 1."""
+    statistics = [call["running_mean"], call["running_var"]]
+    if call["training"] or any(value is None for value in statistics):
+        raise Unsupported("statistics of the batch: expected running ones, and inference")
+    several = isinstance(call.node.meta["val"], (list, tuple))
+    if several and any(user.args[1] != 0 and user.users for user in call.node.users):
+        raise Unsupported("saved statistics as results")
+    x = call["input"]
+    kind, rank = element_of(x), x.meta["val"].ndim
+    wide = elements.arithmetic(kind)
+
+    def channels(value: Any) -> str:
+        return r.add("Reshape", [r.cast(r.name(value), wide), r.sizes([-1, *[1] * (rank - 2)])])
+
+    mean, variance = (channels(value) for value in statistics)
+    rate = r.add("resid.Rsqrt", [r.add("Add", [variance, r.scalar(float(call["eps"]), wide)])])
+    result = r.add("Mul", [r.add("Sub", [r.cast(r.name(x), wide), mean]), rate])
+    result = r.add("Mul", [result, channels(call["weight"])]) if call["weight"] is not None else result
+    result = r.add("Add", [result, channels(call["bias"])]) if call["bias"] is not None else result
+    result = r.cast(result, kind)
+    return [result] + [None] * (len(call.node.meta["val"]) - 1) if several else result
+
+
 @_torch("layer_norm")
 def _layer_norm(r: _Reader, call: Call) -> str:
     settings = {"axes": [-1 - i for i in range(len(call["normalized_shape"]))], "epsilon": float(call["eps"])}
@@ -87,23 +156,47 @@ def _embedding(r: _Reader, call: Call) -> str:
     return r.add("Gather", [r.name(call["weight"]), r.name(call["indices"])], {"axis": 0})
 
 
-@_torch("conv2d")
+def _by_dimension(given: Any, rank: int) -> list[int]:
+    """A number for each dimension of space, of which one may stand for all."""
+    numbers = list(given) if isinstance(given, (list, tuple)) else [given]
+    return numbers * rank if len(numbers) == 1 else numbers
+
+
+@_torch("conv1d", "conv2d", "conv3d")
 def _convolution(r: _Reader, call: Call) -> str:
-    padding = [0, 0] if call["padding"] == "valid" else call["padding"]
-    if isinstance(padding, str):
-        raise Unsupported(f"padding = {padding!r}")
-    if call["input"].meta["val"].ndim != 4:
+    rank = call["weight"].meta["val"].ndim - 2
+    if call["input"].meta["val"].ndim != rank + 2:
         raise Unsupported("one image: expected a batch of them")
-    settings = {
-        "strides": list(call["stride"]),
-        "pads": list(padding) * 2,
-        "dilations": list(call["dilation"]),
-        "group": call["groups"],
-    }
-    operands = [r.name(call["input"]), r.name(call["weight"])] + (
-        [r.name(call["bias"])] if call["bias"] is not None else []
-    )
-    return r.add("Conv", operands, settings)
+
+    settings: dict[str, Any] = {"group": call["groups"]}
+    settings |= {"strides": _by_dimension(call["stride"], rank), "dilations": _by_dimension(call["dilation"], rank)}
+    if isinstance(call["padding"], str):
+        settings["auto_pad"] = {"same": "SAME_UPPER", "valid": "VALID"}[call["padding"]]
+    else:
+        settings["pads"] = _by_dimension(call["padding"], rank) * 2
+    bias = [r.name(call["bias"])] if call["bias"] is not None else []
+    return r.add("Conv", [r.name(call["input"]), r.name(call["weight"]), *bias], settings)
+
+
+@_torch("max_pool1d", "max_pool2d")
+def _max_pool(r: _Reader, call: Call) -> str:
+    rank = call["self"].meta["val"].ndim - 2
+    if rank != int(str(call.node.target).split("pool")[1][0]):
+        raise Unsupported("one image: expected a batch of them")
+    kernel = _by_dimension(call["kernel_size"], rank)
+    settings = {"kernel_shape": kernel, "strides": _by_dimension(call["stride"] or kernel, rank)}
+    settings |= {"pads": _by_dimension(call["padding"], rank) * 2, "dilations": _by_dimension(call["dilation"], rank)}
+    settings["ceil_mode"] = int(call["ceil_mode"])
+    return r.add("MaxPool", [r.name(call["self"])], settings)
+
+
+@_torch("adaptive_avg_pool1d", "adaptive_avg_pool2d")
+def _average(r: _Reader, call: Call) -> str:
+    """Of all places."""
+    sizes = list(call["output_size"])
+    if set(sizes) != {1}:
+        raise Unsupported(f"output_size = {sizes}: expected 1")
+    return r.add("ReduceMean", [r.name(call["self"]), r.sizes([-1 - i for i in range(len(sizes))])], {"keepdims": 1})
 
 
 @_torch("scaled_dot_product_attention")

@@ -72,15 +72,81 @@ def _binary(r: _Reader, call: Call) -> str:
 
 
 @_torch("min", "max")
-def _of_two(r: _Reader, call: Call) -> str:
-    """Of two tensors, or of all elements."""
+def _of_two(r: _Reader, call: Call) -> Any:
+    """Of two tensors, of all elements, or along an axis with the place of the first."""
     op = _name_of(call).capitalize()
     if call["dim"] is not None:
-        raise Unsupported("no such operator is covered")
+        return _with_place(r, op, call["self"], call["dim"], call["keepdim"])
     if call["other"] is None:
         return r.add(f"Reduce{op}", [r.name(call["self"])], {"keepdims": 0})
     op = {"Min": "And", "Max": "Or"}[op] if call.element == "i1" else op
     return r.add(op, [r.operand(call["self"], call.element), r.operand(call["other"], call.element)])
+
+
+def _with_place(r: _Reader, op: str, tensor: Any, dim: int, keepdim: bool) -> list[str]:
+    """The largest or least along an axis, and where the first such number stands; NaN where there is one."""
+    name, rank, kind = r.name(tensor), tensor.meta["val"].ndim, element_of(tensor)
+    if rank == 0 or kind == "i1":
+        raise Unsupported(f"of rank {rank} and type {kind}")
+    axis = r.sizes([dim % rank])
+    found = r.add(f"Reduce{op}", [name, axis], {"keepdims": 1})
+    place = r.add("resid.FirstPlace", [name, found], {"axis": dim % rank})
+    if keepdim:
+        return [found, r.add("Unsqueeze", [place, axis])]
+    return [r.add("Squeeze", [found, axis]), place]
+
+
+@_torch("argmax", "argmin")
+def _place_of_extreme(r: _Reader, call: Call) -> str:
+    tensor, op = call["self"], "Max" if _name_of(call) == "argmax" else "Min"
+    if call["dim"] is None:
+        raise Unsupported("a place among all elements: expected dim")
+    return _with_place(r, op, tensor, call["dim"], call["keepdim"])[1]
+
+
+@_torch("topk", "sort", "argsort")
+def _ordered(r: _Reader, call: Call) -> Any:
+    """By size. Of equal numbers the first comes first, which PyTorch leaves open."""
+    tensor, name = call["self"], _name_of(call)
+    rank, kind = tensor.meta["val"].ndim, element_of(tensor)
+    if rank == 0 or kind == "i1" or hasattr(call["k"], "op"):
+        raise Unsupported(f"of rank {rank} and type {kind}")
+    dim, descending = call["dim"] % rank, call["largest"] if name == "topk" else call["descending"]
+    count = call["k"] if name == "topk" else tensor.meta["val"].shape[dim]
+    if not isinstance(count, int):
+        raise Unsupported(f"{count} numbers, which are known at run time only")
+    results = r.add(
+        "resid.Ordered", [r.name(tensor)], {"axis": dim, "count": count, "descending": int(descending)}, outputs=2
+    )
+    return results[1] if name == "argsort" else results
+
+
+@_torch("logsumexp")
+def _log_of_sum(r: _Reader, call: Call) -> str:
+    dims = [call["dim"]] if isinstance(call["dim"], int) else list(call["dim"])
+    if len(dims) != 1 or not call["self"].meta["val"].ndim or not elements.is_float(element_of(call["self"])):
+        raise Unsupported(f"along {dims} of {element_of(call['self'])}: expected one axis of floats")
+    wide, axes = elements.arithmetic(call.element), r.sizes(dims)
+    x = r.cast(r.name(call["self"]), wide)
+    most = r.add("ReduceMax", [x, axes], {"keepdims": 1})
+    # Where the largest is infinite it is the sum, and Inf - Inf is not.
+    bound = r.add("Clip", [most, *(r.scalar(limit, wide) for limit in (-1e30, 1e30))])
+    total = r.add("ReduceSum", [r.add("Exp", [r.add("Sub", [x, bound])]), axes], {"keepdims": 1})
+    result = r.add("Add", [r.add("Log", [total]), bound])
+    return r.cast(result if call["keepdim"] else r.add("Squeeze", [result, axes]), call.element)
+
+
+@_torch("hardtanh", "relu6")
+def _bounded(r: _Reader, call: Call) -> str:
+    low, high = (0.0, 6.0) if _name_of(call) == "relu6" else (call["min_val"], call["max_val"])
+    return r.add("Clip", [r.name(call["self"]), r.scalar(low, call.element), r.scalar(high, call.element)])
+
+
+@_torch("softplus")
+def _softplus(r: _Reader, call: Call) -> str:
+    wide = elements.arithmetic(call.element)
+    settings = {"beta": float(call["beta"]), "threshold": float(call["threshold"])}
+    return r.cast(r.add("resid.Softplus", [r.cast(r.name(call["self"]), wide)], settings), call.element)
 
 
 @_torch("rsub")
@@ -124,6 +190,7 @@ _UNARY = {
     "sqrt": "Sqrt",
     "rsqrt": "resid.Rsqrt",
     "exp": "Exp",
+    "expm1": "resid.Expm1",
     "log": "Log",
     "tanh": "Tanh",
     "erf": "Erf",

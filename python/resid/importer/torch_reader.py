@@ -143,6 +143,10 @@ class _Reader:
             self.names[node] = name
             return
         value = node.meta["val"]
+        if value is None or isinstance(value, (bool, int, float, str)):
+            # A call is of the value that the model was exported with: torch.export has no other.
+            self.names[node] = self.computed(value) if isinstance(value, (bool, int, float)) and node.users else None
+            return
         if not hasattr(value, "dtype"):
             raise Unsupported(f"input '{node.name}': expected a tensor, found {type(value).__name__}")
         dims = [size_of(dim) for dim in value.shape]

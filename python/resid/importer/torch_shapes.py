@@ -25,7 +25,7 @@ def _view(r: _Reader, call: Call) -> str:
     return r.add("Reshape", [r.name(call["self"]), r.sizes(sizes)], {"allowzero": 1})
 
 
-@_torch("flatten", "unflatten", "unsqueeze")
+@_torch("flatten", "unflatten", "unsqueeze", "view_as", "reshape_as")
 def _flatten(r: _Reader, call: Call) -> str:
     """To the shape that torch has found."""
     return r.add("Reshape", [r.name(call["self"]), r.shape(call.node)], {"allowzero": 1})
@@ -155,6 +155,21 @@ def _slice(r: _Reader, call: Call) -> str:
     return r.add("Slice", [r.name(call["self"]), *numbers])
 
 
+@_torch("slice_scatter")
+def _slice_scatter(r: _Reader, call: Call) -> str:
+    """What a write into a slice became: what stands before it, the source, and what stands after."""
+    dim, start, end = call["dim"], call["start"] or 0, call["end"] if call["end"] is not None else _LARGEST
+    if call["step"] not in (None, 1) or any(hasattr(bound, "op") or bound < 0 for bound in (start, end)):
+        raise Unsupported(f"a slice from {start} to {end} by steps of {call['step']}: expected numbers from 0 on, and steps of 1")
+    name, numbers = r.name(call["self"]), r.sizes
+    parts = [r.operand(call["src"], call.element)]
+    if start:
+        parts.insert(0, r.add("Slice", [name, numbers([0]), numbers([start]), numbers([dim])]))
+    if end < _LARGEST:
+        parts.append(r.add("Slice", [name, numbers([end]), numbers([_LARGEST]), numbers([dim])]))
+    return r.add("Concat", parts, {"axis": dim})
+
+
 @_torch("select")
 def _select(r: _Reader, call: Call) -> str:
     return r.add("Gather", [r.name(call["self"]), r.numbers([r.size(call["index"])], ())], {"axis": call["dim"]})
@@ -166,6 +181,30 @@ def _index(r: _Reader, call: Call) -> str:
     if any(element_of(place) not in ("i64", "i32") for place in given.values()):
         raise Unsupported("the places of what is true, of which the number is known at run time only")
     return r.add("resid.Index", [r.name(call["self"]), *map(r.name, given.values())], {"axes": list(given)})
+
+
+@_torch("index_select")
+def _index_select(r: _Reader, call: Call) -> str:
+    if not _rank(call["self"]) or _rank(call["index"]) != 1:
+        raise Unsupported("of rank 0")
+    return r.add("Gather", [r.name(call["self"]), r.name(call["index"])], {"axis": call["dim"]})
+
+
+@_torch("roll")
+def _roll(r: _Reader, call: Call) -> str:
+    """Moves what leaves at one end of an axis to the other."""
+    name, sizes = r.name(call["self"]), call["self"].meta["val"].shape
+    if not call["dims"]:
+        raise Unsupported("of all elements: expected dims")
+    for shift, dim in zip(call["shifts"], call["dims"]):
+        if not isinstance(sizes[dim], int) or not isinstance(shift, int):
+            raise Unsupported(f"by {shift} of {sizes[dim]}, which are known at run time only")
+        begin = -shift % sizes[dim] if sizes[dim] else 0
+        if begin:
+            ends = ((begin, _LARGEST), (0, begin))
+            parts = [r.add("Slice", [name, *(r.sizes([number]) for number in (*pair, dim))]) for pair in ends]
+            name = r.add("Concat", parts, {"axis": dim})
+    return name
 
 
 @_torch("gather")
