@@ -22,6 +22,7 @@
 #   make fuzz-parser  runs 10^6 hostile texts through parser, verifiers and passes under sanitizers (docs/robustness.md)
 #   make fuzz-weights runs 10^7 hostile files of weights through the runtime's reader under sanitizers (docs/robustness.md)
 #   make fuzz-same-bits   runs decoders on 20,000 random splits, batches and prefixes, and compares bits (docs/same-bits.md)
+#   make check-models imports every class of text and images of transformers (docs/measurements/import-models.md)
 #   make sweep        compiles some 4,000 small programs with sizes 0, 1 and more on every level of processor, and checks them (docs/fuzz.md)
 #   make check-tsan   runs the thread pool and kernels on several threads under ThreadSanitizer (docs/robustness.md)
 #   make check-sanitizers   check-tsan, then runtime, callers and kernels under clang's other sanitizers
@@ -39,7 +40,7 @@
 BUILD ?= build
 export CLICOLOR = 0
 
-.PHONY: all install deb demo check check-gpu gpu-check-pack check-ptxas check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights fuzz-same-bits sweep bench bench-quick bench-products bench-attention bench-layer bench-training bench-torch bench-peers bench-docs accuracy setup configure clean site wheel check-python has-package-index python-packages python-test-packages bench-python check-contractions check-full
+.PHONY: all install deb demo check check-gpu gpu-check-pack check-ptxas check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights fuzz-same-bits check-models sweep bench bench-quick bench-products bench-attention bench-layer bench-training bench-torch bench-peers bench-docs accuracy setup configure clean site wheel check-python has-package-index python-packages python-test-packages bench-python check-contractions check-full
 
 all: configure
 	cmake --build $(BUILD)
@@ -126,6 +127,14 @@ SAME_BITS_DRAWS ?= 20000
 
 fuzz-same-bits: wheel
 	RESID_SAME_BITS_DRAWS=$(SAME_BITS_DRAWS) test/python/run.sh $(abspath $(BUILD)) test/python/test_same_bits.py
+
+# Outside of check-python: 530 classes take the better part of an hour.
+CHECK_MODELS ?= --page=docs/measurements/import-models.md
+
+check-models: wheel
+	test/python/run.sh $(abspath $(BUILD)) --packages
+	$(BUILD)/test-venv/bin/pip install --quiet --force-reinstall --no-deps $(BUILD)/wheels/*.whl
+	$(BUILD)/test-venv/bin/python test/python/check_models.py $(CHECK_MODELS)
 
 sanitizer-runtimes:
 	@cmake/setup-packages.sh libclang-rt-22-dev
