@@ -201,7 +201,13 @@ CASES: dict[str, list[Case]] = {
     "MaxPool": [
         case(f(2, 3, 5, 6), kernel_shape=[2, 3]), case(f(2, 3, 5, 6), kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
         case(f(2, 3, 9), kernel_shape=[2], dilations=[3]), case(f(1, 2, 6, 6), kernel_shape=[3, 3], auto_pad="SAME_UPPER", strides=[2, 2]),
-        case(f(1, 2, 6, 6), kernel_shape=[2, 2], ceil_mode=1, refused="ceil_mode"), case(f(2, 6), kernel_shape=[2], refused="a kernel of [2]"),
+        case(f(1, 2, 6, 6), kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1),
+        case(f(1, 2, 5, 8), kernel_shape=[2, 3], strides=[3, 4], pads=[1, 1, 0, 1], ceil_mode=1), case(f(2, 6), kernel_shape=[2], refused="a kernel of [2]"),
+    ],
+    "AveragePool": [
+        case(f(2, 3, 5, 6), kernel_shape=[2, 3]), case(f(2, 3, 5, 6), kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1], count_include_pad=1),
+        case(f(2, 3, 5, 6), kernel_shape=[3, 3], pads=[1, 1, 1, 1], refused="padding that does not count"), case(f(1, 2, 6), kernel_shape=[2], ceil_mode=1, refused="ceil_mode"),
+        case(f(2, 3, 5), kernel_shape=[3], auto_pad="SAME_UPPER", refused="auto_pad"),
     ],
     "Shape": [
         case(CUBE), case(CUBE, start=1), case(CUBE, start=-2, end=-1), case(CUBE, start=-9, end=9), case(SCALAR), case(EMPTY),

@@ -29,7 +29,7 @@ EXACT = set(
     "min max index gather bitwise_not logical_not isnan amax amin to reciprocal sqrt floor ceil round remainder fmod".split()
 )
 # Sums, of which the order is not PyTorch's: errors are measured at the largest result.
-SUMS = set("baddbmm linear matmul mm bmm mv dot addmm conv2d scaled_dot_product_attention conv1d conv3d einsum batch_norm layer_norm rms_norm mean sum prod cumsum".split())
+SUMS = set("baddbmm linear matmul mm bmm mv dot addmm conv2d scaled_dot_product_attention conv1d conv3d einsum batch_norm avg_pool1d avg_pool2d adaptive_avg_pool1d adaptive_avg_pool2d linalg_vector_norm layer_norm rms_norm mean sum prod cumsum".split())
 
 
 def values(dtype: "torch.dtype", *shape: int, seed: int = 0) -> "torch.Tensor":
@@ -273,7 +273,15 @@ ENTRIES: dict[str, list[Case]] = {
     "conv1d": each(lambda x, w, b: F.conv1d(x, w, b, padding=3, groups=4), FLOATS, (2, 4, 9), (4, 1, 4), (4,))
     + each(lambda x, w: F.conv1d(x, w, stride=3, dilation=2), (F32, F64), (2, 4, 9), (6, 4, 3)),
     "max_pool1d": each(lambda x: F.max_pool1d(x, 3, padding=1), (F32, BF16), (2, 3, 7)),
-    "max_pool2d": each(lambda x: F.max_pool2d(x, 3, 2, 1), FLOATS, (2, 3, 7, 6)) + each(lambda x: F.max_pool2d(x, (2, 1), dilation=2), (F32,), (2, 3, 7, 6)),
+    "max_pool2d": each(lambda x: F.max_pool2d(x, 3, 2, 1), FLOATS, (2, 3, 7, 6)) + each(lambda x: F.max_pool2d(x, (2, 1), dilation=2), (F32,), (2, 3, 7, 6))
+    + each(lambda x: F.max_pool2d(x, 3, 2, 1, ceil_mode=True), (F32,), (2, 3, 8, 9)),
+    "avg_pool1d": each(lambda x: F.avg_pool1d(x, 3, padding=1), (F32, BF16), (2, 3, 7)),
+    "avg_pool2d": each(lambda x: F.avg_pool2d(x, 3, 2, 1), FLOATS, (2, 3, 7, 6)) + each(lambda x: F.avg_pool2d(x, (2, 1), count_include_pad=False), (F32,), (2, 3, 7, 6)),
+    "multiply": both(torch.multiply)[: len(ALL)],
+    "eye": [(lambda x, d=d: torch.eye(3, 4, dtype=d) + x, [values(d, 3, 4)]) for d in NUMBERS] + [(lambda x: torch.eye(3) * x, [values(F32, 3, 3)])],
+    "linalg_vector_norm": each(lambda x: torch.linalg.vector_norm(x, dim=-1), FLOATS, SHAPE)
+    + each(lambda x: torch.linalg.vector_norm(x, dim=(0, 1), keepdim=True), (F32,), SHAPE) + each(lambda x: torch.linalg.vector_norm(x), (F32,), SHAPE),
+    "select_scatter": [(lambda x, y, i=i: torch.select_scatter(x, y, 1, i), [values(d, 3, 4), values(d, 3, seed=1)]) for i in (0, 2, -1, -4) for d in (F32, I64)],
     "adaptive_avg_pool1d": each(lambda x: F.adaptive_avg_pool1d(x, 1), FLOATS, (2, 3, 7)),
     "adaptive_avg_pool2d": each(lambda x: F.adaptive_avg_pool2d(x, 1), FLOATS, (2, 3, 5, 7)),
     "conv3d": each(lambda x, w: F.conv3d(x, w, padding=1), (F32,), (1, 2, 3, 4, 3), (2, 2, 2, 3, 2)),

@@ -1,7 +1,7 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Convolutions, as products of their patches: those that cut an image into patches without a copy, all others from copies, one for
-# each place of the kernel; and the largest of each patch.
+# each place of the kernel; and the largest or the mean of each patch.
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from . import elements
 from .emit import Emitter, handles, show
-from .emit_elementwise import binary
+from .emit_elementwise import binary, cast, elementwise
 from .emit_fill import pad
 from .emit_linear import linear, matmul
 from .emit_shapes import concat, extract, reshape, transpose
@@ -136,18 +136,53 @@ def _copies(p: Program, x: Tensor, windows: _Windows, counts: Sequence[int], fil
     return copies
 
 
-@handles("MaxPool", attributes=("auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"))
+_POOL = ("auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "strides")
+
+
+@handles("MaxPool", attributes=(*_POOL, "storage_order"))
 def _largest(e: Emitter, node: Node) -> Tensor:
+    first, *rest = _pooled(e, node, filler=float("-inf"))
+    for copy in rest:
+        first = binary(e.program, "arith.maximumf", first, copy)
+    return first
+
+
+@handles("AveragePool", attributes=(*_POOL, "count_include_pad"))
+def _average(e: Emitter, node: Node) -> Tensor:
+    """Of all places, which are places of the image, or zeros where those count."""
+    p = e.program
+    if node.flag("ceil_mode") or (any(e.attribute(node, "pads", [])) and not node.flag("count_include_pad")):
+        raise Unsupported("ceil_mode, or padding that does not count")
+    if e.attribute(node, "auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
+        raise Unsupported(f"auto_pad = {node.attributes['auto_pad']}")
+    copies = _pooled(e, node, filler=0)
+    kind, wide = copies[0].element, elements.arithmetic(copies[0].element)
+    total = cast(p, copies[0], wide)
+    for copy in copies[1:]:
+        total = binary(p, "arith.addf", total, cast(p, copy, wide))
+    count = p.scalar(float(len(copies)), wide)
+    return cast(p, elementwise(p, [total], wide, lambda a: p.inner(f"arith.divf {a}, {count} : {wide}")), kind)
+
+
+def _pooled(e: Emitter, node: Node, filler: float) -> list[Tensor]:
+    """For each place of the kernel what stands there in all windows."""
     p, x = e.program, e.value(node, 0)
     kernel = list(e.attribute(node, "kernel_shape", []))
-    if not elements.is_float(x.element) or node.flag("ceil_mode") or node.output(1):
-        raise Unsupported(f"ceil_mode, places, or elements of {x.element}: expected the largest floats alone")
+    if not elements.is_float(x.element) or node.output(1):
+        raise Unsupported(f"places, or elements of {x.element}: expected floats alone")
     if x.rank < 3 or len(kernel) != x.rank - 2 or any(size < 1 for size in kernel):
         raise ModelError(f"a kernel of {kernel} on {x.type}")
     if any(not isinstance(size, int) for size in x.dims[2:]):
         raise Unsupported(f"images {show(x.dims)}: expected sizes that are known but for batch and channels")
     windows = _read_windows(e, node, x.dims[2:], kernel)
-    first, *rest = _copies(p, x, windows, _count(windows, x.dims[2:]), filler=float("-inf"))
-    for copy in rest:
-        first = binary(p, "arith.maximumf", first, copy)
-    return first
+    if node.flag("ceil_mode"):
+        windows.after = [_room_after(windows, i, size) for i, size in enumerate(x.dims[2:])]
+    return _copies(p, x, windows, _count(windows, x.dims[2:]), filler)
+
+
+def _room_after(windows: _Windows, i: int, size: int) -> int:
+    """The padding after dimension i with which the last window may begin in the image, or before it, and end after it."""
+    reach, whole = windows.dilations[i] * (windows.kernel[i] - 1) + 1, windows.before[i] + size
+    last = -(-(whole + windows.after[i] - reach) // windows.strides[i]) * windows.strides[i]
+    last -= windows.strides[i] if last >= whole else 0
+    return max(windows.after[i], last + reach - whole)

@@ -178,16 +178,19 @@ def _convolution(r: _Reader, call: Call) -> str:
     return r.add("Conv", [r.name(call["input"]), r.name(call["weight"]), *bias], settings)
 
 
-@_torch("max_pool1d", "max_pool2d")
-def _max_pool(r: _Reader, call: Call) -> str:
-    rank = call["self"].meta["val"].ndim - 2
-    if rank != int(str(call.node.target).split("pool")[1][0]):
+@_torch("max_pool1d", "max_pool2d", "avg_pool1d", "avg_pool2d")
+def _pool(r: _Reader, call: Call) -> str:
+    rank, name = call["self"].meta["val"].ndim - 2, str(call.node.target).split(".")[1]
+    if rank != int(name[-2]):
         raise Unsupported("one image: expected a batch of them")
-    kernel = _by_dimension(call["kernel_size"], rank)
-    settings = {"kernel_shape": kernel, "strides": _by_dimension(call["stride"] or kernel, rank)}
-    settings |= {"pads": _by_dimension(call["padding"], rank) * 2, "dilations": _by_dimension(call["dilation"], rank)}
+    kernel, padding = _by_dimension(call["kernel_size"], rank), _by_dimension(call["padding"], rank) * 2
+    settings = {"kernel_shape": kernel, "strides": _by_dimension(call["stride"] or kernel, rank), "pads": padding}
     settings["ceil_mode"] = int(call["ceil_mode"])
-    return r.add("MaxPool", [r.name(call["self"])], settings)
+    if name.startswith("max"):
+        return r.add("MaxPool", [r.name(call["self"])], {**settings, "dilations": _by_dimension(call["dilation"], rank)})
+    if call["divisor_override"] is not None:
+        raise Unsupported(f"divisor_override = {call['divisor_override']}")
+    return r.add("AveragePool", [r.name(call["self"])], {**settings, "count_include_pad": int(call["count_include_pad"])})
 
 
 @_torch("adaptive_avg_pool1d", "adaptive_avg_pool2d")

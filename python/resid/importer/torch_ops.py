@@ -9,6 +9,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from . import (
     elements,
     emit_torch,  # noqa: F401  (joins the handlers)
@@ -37,9 +39,18 @@ def _name_of(call: Call) -> str:
 
 # -- arithmetic
 
-_BINARY = {"add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div", "minimum": "Min", "maximum": "Max", "pow": "Pow"}
+_BINARY = {
+    "add": "Add",
+    "sub": "Sub",
+    "mul": "Mul",
+    "multiply": "Mul",
+    "div": "Div",
+    "minimum": "Min",
+    "maximum": "Max",
+    "pow": "Pow",
+}
 # Of booleans; PyTorch has no difference of them.
-_TRUTHS = {"add": "Or", "mul": "And", "minimum": "And", "maximum": "Or"}
+_TRUTHS = {"add": "Or", "mul": "And", "multiply": "And", "minimum": "And", "maximum": "Or"}
 
 
 def _is_tensor(value: Any) -> bool:
@@ -67,7 +78,7 @@ def _binary(r: _Reader, call: Call) -> str:
     if name == "pow" and right in (0.5, -0.5):
         return r.add("Sqrt" if right > 0 else "resid.Rsqrt", [r.operand(left, kind)])
     tensors = sum(_is_tensor(value) and value.meta["val"].ndim > 0 for value in (left, right))
-    take = _factor if name in ("mul", "div") and tensors == 1 else _Reader.operand
+    take = _factor if name in ("mul", "multiply", "div") and tensors == 1 else _Reader.operand
     return r.add(_BINARY[name], [take(r, left, kind), take(r, right, kind)])
 
 
@@ -395,6 +406,27 @@ def _count(r: _Reader, call: Call, start: float, step: float) -> Dim:
     length, stride = end * scale - int(first * scale), int(by * scale)
     length, stride = (length, stride) if stride > 0 else (-length, -stride)
     return (length + (stride - 1)) // stride
+
+
+@_torch("eye")
+def _identity(r: _Reader, call: Call) -> str:
+    rows, columns = call["n"], call["m"] if call["m"] is not None else call["n"]
+    if not isinstance(rows, int) or not isinstance(columns, int):
+        raise Unsupported(f"an identity of {rows} rows and {columns} columns, which are known at run time only")
+    return r.cast(r.graph.constant(r.current, np.eye(rows, columns, dtype=np.float32)), call.element)
+
+
+@_torch("linalg_vector_norm")
+def _vector_norm(r: _Reader, call: Call) -> str:
+    """The root of the sum of squares."""
+    dims, kind = call["dim"], call.element
+    if call["ord"] != 2 or not call["self"].meta["val"].ndim or not elements.is_float(kind):
+        raise Unsupported(f"ord = {call['ord']} of {kind}: expected 2 of floats")
+    wide = elements.arithmetic(kind)
+    x = r.cast(r.operand(call["self"], kind), wide)
+    axes = [] if dims is None else [r.sizes([dims] if isinstance(dims, int) else list(dims))]
+    total = r.add("ReduceSum", [r.add("Mul", [x, x]), *axes], {"keepdims": int(bool(call["keepdim"]))})
+    return r.cast(r.add("Sqrt", [total]), kind)
 
 
 @_torch("full", "zeros", "ones", "full_like", "zeros_like", "ones_like", "new_zeros", "new_ones", "new_full")

@@ -170,6 +170,21 @@ def _slice_scatter(r: _Reader, call: Call) -> str:
     return r.add("Concat", parts, {"axis": dim})
 
 
+@_torch("select_scatter")
+def _select_scatter(r: _Reader, call: Call) -> str:
+    """What a write into one place of an axis became."""
+    name, rank, place = r.name(call["self"]), _rank(call["self"]), call["index"]
+    if not isinstance(place, int):
+        raise Unsupported(f"place {place}, which is known at run time only")
+    dim = call["dim"] % rank
+    parts = [r.add("Unsqueeze", [r.operand(call["src"], call.element), r.sizes([dim])])]
+    if place not in (0, -call["self"].meta["val"].shape[dim]):
+        parts.insert(0, r.add("Slice", [name, r.sizes([0]), r.sizes([place]), r.sizes([dim])]))
+    if place != -1:
+        parts.append(r.add("Slice", [name, r.sizes([place + 1]), r.sizes([_LARGEST]), r.sizes([dim])]))
+    return r.add("Concat", parts, {"axis": dim})
+
+
 @_torch("select")
 def _select(r: _Reader, call: Call) -> str:
     return r.add("Gather", [r.name(call["self"]), r.numbers([r.size(call["index"])], ())], {"axis": call["dim"]})
