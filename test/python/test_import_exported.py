@@ -242,8 +242,8 @@ def test_results_are_those_of_the_user(tmp_path: Path) -> None:
 
 
 NAMED = {
-    "max": (lambda x: x.max(-1)[0], "aten.max.dim 'max_1': no such operator"),
-    "topk": (lambda x: x.topk(2)[0] + x.sort()[0][:, :2], "aten.sort.default 'sort': no such operator"),
+    "median": (lambda x: x.median(-1)[0], "aten.median.dim 'median': no such operator"),
+    "cummax": (lambda x: x.cummax(0)[0] + x.kthvalue(2, keepdim=True)[0], "aten.kthvalue.default 'kthvalue': no such operator"),
     "var_mean": (lambda x: torch.var_mean(x, -1)[0], "aten.var_mean.dim 'var_mean'"),
     "view": (lambda x: x.view(torch.int32), "aten.view.dtype 'view': a view as torch.int32"),
     "item": (lambda x: x * x.sum().item(), "aten.item.default 'item': a number that is known at run time only"),
