@@ -128,7 +128,7 @@ SAME_BITS_DRAWS ?= 20000
 fuzz-same-bits: wheel
 	RESID_SAME_BITS_DRAWS=$(SAME_BITS_DRAWS) test/python/run.sh $(abspath $(BUILD)) test/python/test_same_bits.py
 
-# Outside of check-python: 530 classes take the better part of an hour.
+# Outside of check-python: there are more than 500 classes, each in a process of its own.
 CHECK_MODELS ?= --page=docs/measurements/import-models.md
 
 check-models: wheel

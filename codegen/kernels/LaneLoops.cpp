@@ -30,7 +30,7 @@ bool LaneLoop::vary(Value value) {
 
 /// An element of a step's own memory, or of memory that all steps share.
 bool LaneLoop::takeAccess(Value buffer, ValueRange indices) {
-  bool isOwn = llvm::is_contained(temporaries, buffer.getDefiningOp());
+  bool isOwn = isTemporary(buffer);
   return llvm::all_of(indices,
                       [&](Value index) { return isUniform(index) || (!isOwn && index == loop.getInductionVar()); });
 }
@@ -54,7 +54,7 @@ bool LaneLoop::takeOp(Operation *op, int64_t times) {
   }
   if (auto load = dyn_cast<memref::LoadOp>(op)) {
     bool isSame = llvm::all_of(load.getIndices(), [&](Value index) { return isUniform(index); }) &&
-                  !llvm::is_contained(temporaries, load.getMemRef().getDefiningOp());
+                  !isTemporary(load.getMemRef());
     return takeAccess(load.getMemRef(), load.getIndices()) && (isSame || vary(load));
   }
   if (auto store = dyn_cast<memref::StoreOp>(op))

@@ -32,6 +32,7 @@ public:
   int64_t countOperations() const { return operations; }
   /// What each step keeps to itself.
   ArrayRef<Operation *> getTemporaries() const { return temporaries; }
+  bool isTemporary(Value buffer) const { return llvm::is_contained(temporaries, buffer.getDefiningOp()); }
   int64_t countTemporaryBytes() const;
 
 private:

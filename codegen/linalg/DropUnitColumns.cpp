@@ -52,8 +52,8 @@ static bool hasUnitColumns(linalg::LinalgOp op) {
   bool isGrouped = sizes.size() >= 3 && sizes.back() == 1 && !ShapedType::isDynamic(sizes[sizes.size() - 2]);
   return isGrouped && op.hasPureTensorSemantics() && linalg::isElementwise(op) &&
          llvm::all_of(op->getResults(), isWhole) && llvm::all_of(op->getOperands(), [](Value operand) {
-           bool isColumn = isa<ShapedType>(operand.getType());
-           return !rows::isGenerated(operand.getDefiningOp()) && (!isColumn || liesTogether(operand));
+           bool isScalar = !isa<ShapedType>(operand.getType());
+           return isScalar || (!rows::isGenerated(operand.getDefiningOp()) && liesTogether(operand));
          });
 }
 

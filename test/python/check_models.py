@@ -39,7 +39,7 @@ FIELDS = {
     **dict.fromkeys(
         ("intermediate_size", "ffn_dim", "d_ff", "d_inner", "n_inner", "encoder_ffn_dim", "decoder_ffn_dim", "ffn_hidden_size",
          "moe_intermediate_size", "shared_expert_intermediate_size", "dff"), WIDE),
-    **dict.fromkeys(("vocab_size", "n_words", "type_vocab_size_words"), WORDS),
+    **dict.fromkeys(("vocab_size", "n_words"), WORDS),
     **dict.fromkeys(
         ("num_experts", "num_local_experts", "n_routed_experts", "num_experts_per_tok", "moe_num_experts", "n_shared_experts",
          "moe_topk", "n_group", "topk_group", "num_experts_per_token"), 1),
@@ -252,7 +252,7 @@ def write_page(path: Path, found: "list[tuple[str, str, str]]", versions: str) -
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description="Imports every class of text and images of transformers, and holds it to PyTorch's numbers.")
     parser.add_argument("--classes", default="", help="those alone, separated by commas")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--page", type=Path, help="where to write the table")

@@ -201,7 +201,7 @@ ENTRIES: dict[str, list[Case]] = {
              for d in (True, False) for kind in (F32, F64, I64)] + [(lambda x: tuple(torch.sort(x, stable=True)), [t([3.0, NAN, 1, 3, -INF, 1])])],
     "argsort": [(lambda x: x.argsort(), [values(F32, 2, 7)])],
     "logsumexp": each(lambda x: x.logsumexp(-1), FLOATS, SHAPE) + each(lambda x: x.logsumexp(0, keepdim=True), (F32,), SHAPE)
-    + [(lambda x: x.logsumexp(1), [t([[1e30, 2], [-INF, 1], [-INF, -INF], [INF, 1], [300, 300]])])],
+    + [(lambda x: x.logsumexp(1), [t([[1e30, 2], [-INF, 1], [-INF, -INF], [INF, 1], [300, 300], [1e35, 2e35], [-2e35, -1e35], [NAN, 1]])])],
     "hardtanh": each(lambda x: F.hardtanh(x, -0.5, 1.5), FLOATS, SHAPE),
     "relu6": each(lambda x: torch.ops.aten.relu6(x), FLOATS, SHAPE),
     "index_select": [(lambda x, i: x.index_select(1, i), [values(d, 3, 4), t([3, 0, 0], I64)]) for d in NUMBERS],

@@ -7,7 +7,6 @@
 #include "codegen/kernels/Extent.h"
 #include "codegen/kernels/StackBudget.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -50,7 +49,6 @@ private:
   void emitLoop(scf::ForOp inner);
   Value load(memref::LoadOp op);
   void store(memref::StoreOp op);
-  bool isTemporary(Value buffer) const { return llvm::is_contained(loop.getTemporaries(), buffer.getDefiningOp()); }
   Value getScalar(Value value) const { return scalars.lookupOrDefault(value); }
   /// The value of each lane.
   Value getLanes(Value value);
@@ -97,7 +95,7 @@ void LaneSteps::allocateTemporaries() {
 Value LaneSteps::load(memref::LoadOp op) {
   Value buffer = getScalar(op.getMemRef());
   auto type = VectorType::get(lanes, op.getType());
-  if (isTemporary(op.getMemRef()))
+  if (loop.isTemporary(op.getMemRef()))
     return code.create<vector::LoadOp>(type, buffer, getOwnIndices(op.getIndices()));
   SmallVector<Value> elements;
   for (Value place : places)
@@ -107,7 +105,7 @@ Value LaneSteps::load(memref::LoadOp op) {
 
 void LaneSteps::store(memref::StoreOp op) {
   Value buffer = getScalar(op.getMemRef()), value = getLanes(op.getValue());
-  if (isTemporary(op.getMemRef())) {
+  if (loop.isTemporary(op.getMemRef())) {
     code.create<vector::StoreOp>(value, buffer, getOwnIndices(op.getIndices()));
     return;
   }

@@ -34,6 +34,10 @@ class _Windows:
     before: Sequence[int]
     after: Sequence[int]
 
+    def reach(self, i: int) -> int:
+        """The places from the first to the last element of the kernel along dimension i."""
+        return self.dilations[i] * (self.kernel[i] - 1) + 1
+
     def cut(self, sizes: Sequence[int]) -> bool:
         """Whether they cut images of these sizes into pieces."""
         whole = all(size % k == 0 for size, k in zip(sizes, self.kernel))
@@ -53,7 +57,7 @@ def _convolution(e: Emitter, node: Node) -> Tensor:
         raise ModelError(f"a kernel of {show(kernel)}, and attribute kernel_shape = {node.attributes.get('kernel_shape')}")
     if groups < 1 or weight.dims[0] % groups or x.dims[1] != groups * weight.dims[1]:
         raise ModelError(f"images {show(x.dims)} and kernels {show(weight.dims)} of {groups} groups")
-    if bias is not None and e.ranked(bias, 1).dims[0] not in (weight.dims[0],):
+    if bias is not None and e.ranked(bias, 1).dims[0] != weight.dims[0]:
         raise ModelError(f"expected a bias of {weight.dims[0]} elements, found {bias.type}")
     windows = _read_windows(e, node, x.dims[2:], kernel)
     counts = _count(windows, x.dims[2:])
@@ -73,8 +77,8 @@ def _read_windows(e: Emitter, node: Node, sizes: Sequence[int], kernel: Sequence
     kind = e.attribute(node, "auto_pad", "NOTSET")
     if kind in ("SAME_UPPER", "SAME_LOWER"):
         # As many places as steps of the stride fit into the image.
-        reach = [d * (k - 1) + 1 for d, k in zip(windows.dilations, kernel)]
-        missing = [max((-(-size // s) - 1) * s + r - size, 0) for size, s, r in zip(sizes, windows.strides, reach)]
+        steps = [(-(-size // stride) - 1) * stride for size, stride in zip(sizes, windows.strides)]
+        missing = [max(steps[i] + windows.reach(i) - size, 0) for i, size in enumerate(sizes)]
         less, more = [number // 2 for number in missing], [-(-number // 2) for number in missing]
         windows.before, windows.after = (less, more) if kind == "SAME_UPPER" else (more, less)
     elif kind not in ("NOTSET", "VALID"):
@@ -86,7 +90,7 @@ def _count(windows: _Windows, sizes: Sequence[int]) -> list[int]:
     """How often the kernel stands along each dimension."""
     counts = []
     for i, size in enumerate(sizes):
-        room = size + windows.before[i] + windows.after[i] - windows.dilations[i] * (windows.kernel[i] - 1) - 1
+        room = size + windows.before[i] + windows.after[i] - windows.reach(i)
         counts.append(room // windows.strides[i] + 1)
     if any(count < 1 for count in counts):
         raise ModelError(f"images of {show(sizes)}, which a kernel of {show(windows.kernel)} does not fit into")
@@ -182,7 +186,7 @@ def _pooled(e: Emitter, node: Node, filler: float) -> list[Tensor]:
 
 def _room_after(windows: _Windows, i: int, size: int) -> int:
     """The padding after dimension i with which the last window may begin in the image, or before it, and end after it."""
-    reach, whole = windows.dilations[i] * (windows.kernel[i] - 1) + 1, windows.before[i] + size
+    reach, whole = windows.reach(i), windows.before[i] + size
     last = -(-(whole + windows.after[i] - reach) // windows.strides[i]) * windows.strides[i]
     last -= windows.strides[i] if last >= whole else 0
     return max(windows.after[i], last + reach - whole)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from . import elements
@@ -84,19 +85,12 @@ def _einsum_of_two(r: _Reader, tensors: "list[Any]", names: "list[str]", wanted:
     def matrix(tensor: Any, name: str, groups: "list[list[str]]") -> str:
         order = [name.index(letter) for letter in sum(groups, batch)]
         turned = r.add("Transpose", [r.name(tensor)], {"perm": order})
-        return r.add("Reshape", [turned, r.sizes([sizes[letter] for letter in batch] + [_count(sizes, group) for group in groups])])
+        return r.add("Reshape", [turned, r.sizes([sizes[letter] for letter in batch] + [math.prod(sizes[letter] for letter in group) for group in groups])])
 
     product = r.add("MatMul", [matrix(tensors[0], left, [own[0], summed]), matrix(tensors[1], right, [summed, own[1]])])
     made = batch + own[0] + own[1]
     whole = r.add("Reshape", [product, r.sizes([sizes[letter] for letter in made])], {"allowzero": 1})
     return r.add("Transpose", [whole], {"perm": [made.index(letter) for letter in wanted]})
-
-
-def _count(sizes: "dict[str, Any]", letters: "list[str]") -> Any:
-    count: Any = 1
-    for letter in letters:
-        count = count * sizes[letter]
-    return count
 
 
 @_torch("batch_norm", "_native_batch_norm_legit_no_training", "_batch_norm_no_update")

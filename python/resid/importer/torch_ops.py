@@ -141,7 +141,8 @@ def _log_of_sum(r: _Reader, call: Call) -> str:
     x = r.cast(r.name(call["self"]), wide)
     most = r.add("ReduceMax", [x, axes], {"keepdims": 1})
     # Where the largest is infinite it is the sum, and Inf - Inf is not.
-    bound = r.add("Clip", [most, *(r.scalar(limit, wide) for limit in (-1e30, 1e30))])
+    is_infinite = r.add("Equal", [r.add("Abs", [most]), r.scalar(math.inf, wide)])
+    bound = r.add("Where", [is_infinite, r.scalar(0.0, wide), most])
     total = r.add("ReduceSum", [r.add("Exp", [r.add("Sub", [x, bound])]), axes], {"keepdims": 1})
     result = r.add("Add", [r.add("Log", [total]), bound])
     return r.cast(result if call["keepdim"] else r.add("Squeeze", [result, axes]), call.element)

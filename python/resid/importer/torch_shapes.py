@@ -155,34 +155,32 @@ def _slice(r: _Reader, call: Call) -> str:
     return r.add("Slice", [r.name(call["self"]), *numbers])
 
 
+def _written(r: _Reader, call: Call, source: str, start: int, end: int) -> str:
+    """What a write into the places from start to end of an axis became: what stands before, the source, and what stands after."""
+    name, dim, parts = r.name(call["self"]), call["dim"], [source]
+    if start:
+        parts.insert(0, r.add("Slice", [name, *(r.sizes([number]) for number in (0, start, dim))]))
+    if end < _LARGEST:
+        parts.append(r.add("Slice", [name, *(r.sizes([number]) for number in (end, _LARGEST, dim))]))
+    return r.add("Concat", parts, {"axis": dim})
+
+
 @_torch("slice_scatter")
 def _slice_scatter(r: _Reader, call: Call) -> str:
-    """What a write into a slice became: what stands before it, the source, and what stands after."""
-    dim, start, end = call["dim"], call["start"] or 0, call["end"] if call["end"] is not None else _LARGEST
+    start, end = call["start"] or 0, call["end"] if call["end"] is not None else _LARGEST
     if call["step"] not in (None, 1) or any(hasattr(bound, "op") or bound < 0 for bound in (start, end)):
         raise Unsupported(f"a slice from {start} to {end} by steps of {call['step']}: expected numbers from 0 on, and steps of 1")
-    name, numbers = r.name(call["self"]), r.sizes
-    parts = [r.operand(call["src"], call.element)]
-    if start:
-        parts.insert(0, r.add("Slice", [name, numbers([0]), numbers([start]), numbers([dim])]))
-    if end < _LARGEST:
-        parts.append(r.add("Slice", [name, numbers([end]), numbers([_LARGEST]), numbers([dim])]))
-    return r.add("Concat", parts, {"axis": dim})
+    return _written(r, call, r.operand(call["src"], call.element), start, end)
 
 
 @_torch("select_scatter")
 def _select_scatter(r: _Reader, call: Call) -> str:
-    """What a write into one place of an axis became."""
-    name, rank, place = r.name(call["self"]), _rank(call["self"]), call["index"]
-    if not isinstance(place, int):
-        raise Unsupported(f"place {place}, which is known at run time only")
-    dim = call["dim"] % rank
-    parts = [r.add("Unsqueeze", [r.operand(call["src"], call.element), r.sizes([dim])])]
-    if place not in (0, -call["self"].meta["val"].shape[dim]):
-        parts.insert(0, r.add("Slice", [name, r.sizes([0]), r.sizes([place]), r.sizes([dim])]))
-    if place != -1:
-        parts.append(r.add("Slice", [name, r.sizes([place + 1]), r.sizes([_LARGEST]), r.sizes([dim])]))
-    return r.add("Concat", parts, {"axis": dim})
+    place, size = call["index"], call["self"].meta["val"].shape[call["dim"]]
+    if not isinstance(place, int) or (place < 0 and not isinstance(size, int)):
+        raise Unsupported(f"place {place} of {size}, which is known at run time only")
+    place += size if place < 0 else 0
+    source = r.add("Unsqueeze", [r.operand(call["src"], call.element), r.sizes([call["dim"] % _rank(call["self"])])])
+    return _written(r, call, source, place, place + 1)
 
 
 @_torch("select")
