@@ -100,20 +100,28 @@ void printAddNormTypes(OpAsmPrinter &printer, Operation *op, Value biasOperand, 
                        Value betaOperand, Type x, Type f, Type bias, Type gate, Type skip, Type also, Type alsoScale,
                        Type alpha, Type gamma, Type beta, Type normalized, Type sum, TypeRange statistics);
 
-/// `Tq, Tk, Tv (, Tmask)? (, Tsink)? (-> Tresult (, Tstatistic)*)?`; the result defaults to q's type.
+/// `Tq, Tk, Tv (, Tmask)? (, Tsink)? (, Tsegments, Tsegments)? (, Tpast)? (-> Tresult (, Tstatistic)*)?`; past defaults
+/// to i64, the result to q's type.
 ParseResult parseAttentionTypes(OpAsmParser &parser, OptionalOperand &maskOperand, OptionalOperand &sinkOperand,
-                                Type &q, Type &k, Type &v, Type &mask, Type &sink, Type &result,
-                                SmallVectorImpl<Type> &statistics);
-void printAttentionTypes(OpAsmPrinter &printer, Operation *op, Value maskOperand, Value sinkOperand, Type q, Type k,
-                         Type v, Type mask, Type sink, Type result, TypeRange statistics);
+                                OptionalOperand &pastOperand, OptionalOperand &segmentsOperand, Type &q, Type &k,
+                                Type &v, Type &mask, Type &sink, Type &past, Type &querySegments, Type &keySegments,
+                                Type &result, SmallVectorImpl<Type> &statistics);
+void printAttentionTypes(OpAsmPrinter &printer, Operation *op, Value maskOperand, Value sinkOperand, Value pastOperand,
+                         Value segmentsOperand, Type q, Type k, Type v, Type mask, Type sink, Type past,
+                         Type querySegments, Type keySegments, Type result, TypeRange statistics);
 
-/// `Tdy, Tq, Tk, Tv (, Tmask)? (, Tsink)?`; the other types follow from these.
+/// `Tcache, Tx (, Tpast)?`; past defaults to i64.
+ParseResult parseAppendTypes(OpAsmParser &parser, Type &cache, Type &x, Type &past);
+void printAppendTypes(OpAsmPrinter &printer, Operation *op, Type cache, Type x, Type past);
+
+/// `Tdy, Tq, Tk, Tv (, Tmask)? (, Tsink)? (, Tsegments, Tsegments)?`; the other types follow from these.
 ParseResult parseAttentionGradTypes(OpAsmParser &parser, OptionalOperand &maskOperand, OptionalOperand &sinkOperand,
-                                    Type &dy, Type &q, Type &k, Type &v, Type &max, Type &sum, Type &mask, Type &sink,
-                                    Type &dq, Type &dk, Type &dv, Type &dsinks);
-void printAttentionGradTypes(OpAsmPrinter &printer, Operation *op, Value maskOperand, Value sinkOperand, Type dy,
-                             Type q, Type k, Type v, Type max, Type sum, Type mask, Type sink, Type dq, Type dk,
-                             Type dv, Type dsinks);
+                                    OptionalOperand &segmentsOperand, Type &dy, Type &q, Type &k, Type &v, Type &max,
+                                    Type &sum, Type &mask, Type &sink, Type &querySegments, Type &keySegments, Type &dq,
+                                    Type &dk, Type &dv, Type &dsinks);
+void printAttentionGradTypes(OpAsmPrinter &printer, Operation *op, Value maskOperand, Value sinkOperand,
+                             Value segmentsOperand, Type dy, Type q, Type k, Type v, Type max, Type sum, Type mask,
+                             Type sink, Type querySegments, Type keySegments, Type dq, Type dk, Type dv, Type dsinks);
 
 /// `Tx, Tcos, Tsin`.
 ParseResult parseRotaryTypes(OpAsmParser &parser, Type &x, Type &cos, Type &sin);

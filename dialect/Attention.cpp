@@ -56,6 +56,13 @@ template <typename OpTy> static void uniteOperands(OpTy op, Unite unite) {
   uniteAll(op.getV(), op.getK(), kSize, unite);
   if (op.getSink())
     unite(op.getSink(), 0, op.getQ(), kHeads);
+  if (op.hasSegments()) {
+    for (auto [segments, of] :
+         {std::pair(Value(op.getQuerySegments()), Value(op.getQ())), {Value(op.getKeySegments()), Value(op.getK())}}) {
+      unite(segments, 0, of, kBatch);
+      unite(segments, 1, of, kQueries);
+    }
+  }
   if (!op.getMask())
     return;
   RankedTensorType mask = op.getMask().getType();
@@ -119,6 +126,31 @@ template <typename OpTy> static LogicalResult verifyMask(OpTy op) {
          << RankedTensorType::get(scores, mask.getElementType()) << ", but got " << mask;
 }
 
+/// A number for each sample, where `past` is a tensor.
+static LogicalResult verifyPast(Operation *op, Value past, RankedTensorType rows) {
+  auto type = past ? dyn_cast<RankedTensorType>(past.getType()) : RankedTensorType();
+  if (!type || (type.getRank() == 1 && succeeded(verifyCompatibleShape(type.getShape(), rows.getShape().take_front()))))
+    return success();
+  return op->emitOpError("expected a past for each sample of ") << rows << ", but got " << type;
+}
+
+template <typename OpTy> static LogicalResult verifySegments(OpTy op) {
+  if (!op.hasSegments())
+    return success();
+  for (auto [name, segments, of] :
+       {std::tuple("q", op.getQuerySegments(), op.getQ().getType()), {"k", op.getKeySegments(), op.getK().getType()}}) {
+    SmallVector<int64_t> expected{of.getDimSize(kBatch), of.getDimSize(kQueries)};
+    RankedTensorType type = segments.getType();
+    // attention.C18, attention_grad.C19
+    if (type.getRank() != 2 || failed(verifyCompatibleShape(type.getShape(), ArrayRef(expected))))
+      return op.emitOpError("expected segments of ")
+             << name << " of type " << RankedTensorType::get(expected, type.getElementType()) << " but got " << type;
+  }
+  if (op.hasDropout()) // attention.C19, attention_grad.C20
+    return op.emitOpError("expected no dropout beside segments");
+  return success();
+}
+
 /// Window, cap and sink.
 template <typename OpTy> static LogicalResult verifyTerms(OpTy op) {
   if (op.getWindow() && static_cast<int64_t>(*op.getWindow()) < 1) // attention.C14, attention_grad.C15
@@ -137,7 +169,8 @@ template <typename OpTy> static LogicalResult verifyTerms(OpTy op) {
 
 /// All that holds of q, k, v, the mask, the sink, the scale, the cap, the window and dropout.
 template <typename OpTy> static LogicalResult verifyOperands(OpTy op) {
-  if (failed(verifyRanks(op)) || failed(verifySizes(op)) || failed(verifyMask(op)) || failed(verifyTerms(op)))
+  if (failed(verifyRanks(op)) || failed(verifySizes(op)) || failed(verifyMask(op)) || failed(verifyTerms(op)) ||
+      failed(verifySegments(op)))
     return failure();
   if (std::optional<APFloat> scale = op.getScale();
       scale && failed(verifyScale(op, op.getArithmeticType(), *scale, "scale")))
@@ -172,8 +205,8 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state, Value q, Valu
   Type arithmetic = hasWide ? Type(builder.getF64Type()) : Type(builder.getF32Type());
   if (withStatistics)
     statistics.append(2, RankedTensorType::get(type.getShape().drop_back(), arithmetic));
-  build(builder, state, type, statistics, q, k, v, mask, /*sink=*/Value(), /*past=*/Value(), /*seed=*/Value(),
-        /*step=*/Value(),
+  build(builder, state, type, statistics, q, k, v, mask, /*sink=*/Value(), /*past=*/Value(),
+        /*query_segments=*/Value(), /*key_segments=*/Value(), /*seed=*/Value(), /*step=*/Value(),
         /*origin_row=*/Value(), /*origin_site=*/Value(), /*origin_col=*/Value(), /*extent_local=*/Value(),
         /*extent_global=*/Value(), /*scale=*/FloatAttr(), causal, /*window=*/IntegerAttr(), /*cap=*/FloatAttr(),
         /*p=*/FloatAttr(), /*site=*/IntegerAttr());
@@ -201,13 +234,17 @@ void AttentionOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
 void AttentionOp::forEachEqualSize(Unite unite) {
   uniteOperands(*this, unite);
   uniteAll(getResult(), getQ(), kSize, unite);
+  if (getPast() && isa<RankedTensorType>(getPast().getType()))
+    unite(getPast(), 0, getQ(), kBatch);
   for (Value statistic : getStatistics())
     uniteAll(statistic, getQ(), kQueries + 1, unite);
 }
 
 LogicalResult AttentionOp::verify() {
-  if (failed(verifyOperands(*this)))
+  if (failed(verifyOperands(*this)) || failed(verifyPast(*this, getPast(), getQ().getType()))) // attention.C17
     return failure();
+  if (hasSegments() && getPast()) // attention.C19
+    return emitOpError("expected no past beside segments");
   RankedTensorType q = getQ().getType(), result = getResult().getType();
   auto expectedResult = cast<RankedTensorType>(getResultType(q, getV().getType()));
   if (result.getShape() != expectedResult.getShape()) // attention.C7
@@ -303,6 +340,8 @@ void AppendOp::forEachEqualSize(Unite unite) {
     if (dimension != kKeys)
       unite(getX(), dimension, getCache(), dimension);
   }
+  if (isa<RankedTensorType>(getPast().getType()))
+    unite(getPast(), 0, getCache(), kBatch);
 }
 
 LogicalResult AppendOp::verify() {
@@ -315,6 +354,6 @@ LogicalResult AppendOp::verify() {
     expected[2] = added;
   }
   if (isWhole && succeeded(verifyCompatibleShape(expected, x.getShape()))) // append.C2
-    return success();
+    return verifyPast(*this, getPast(), cache);                            // append.C4
   return emitOpError("expected [batch, heads, new keys, size] that fit into the cache ") << cache << " but got " << x;
 }

@@ -10,6 +10,8 @@ include "dialect/ResidBase.td"
 
 // attention.C1, beside the rank that the verifier checks.
 def Resid_Mask : Resid_TensorOf<[I1, F16, BF16, F32, F64], "ranked tensor of i1, f16, bf16, f32 or f64">;
+// Names of the sequences of a pack; attention.C18, attention_grad.C19.
+def Resid_Segments : Resid_TensorOf<[I32], "ranked tensor of i32">;
 
 /// Shared by attention and its backward.
 defvar AttentionTerms = [{
@@ -21,6 +23,8 @@ defvar AttentionTerms = [{
     int64_t getWindowOrZero();
     /// The cap, not rounded to the arithmetic type yet; 0 without one.
     double getCapOrZero();
+    /// Whether the segments clause is there.
+    bool hasSegments() { return static_cast<bool>(getQuerySegments()); }
     /// Whether the dropout clause is there.
     bool hasDropout() { return static_cast<bool>(getSeed()); }
     /// T = round(p·65536), half away from zero: 0 is the identity, 65536 drops all. 0 without a dropout clause.
@@ -43,6 +47,7 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
       sees itself and the W-1 keys before it, and any other one 2W-1 keys. Chunks of 256 keys that no query of a block
       sees cost nothing;
     - with `past`, keys from `past + queries` on: places of the cache that are not filled yet;
+    - with `segments`, keys of another sequence than the query's, and all keys of a query of none;
     - those whose score is -Inf.
 
     All other keys are *present*, those with a score of NaN too. A query without a present key gives zeros.
@@ -52,6 +57,11 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
 
     With `sink`, each head of q has one more score, which is that number and has no value: it takes a part of each
     query's weight. It is neither scaled, capped nor masked, and dropout never drops it. Where it is -Inf there is none.
+
+    With `segments`, a row of the batch is a *pack* of several sequences, one after the other. Each query and each key has
+    the number of its sequence, and one of -1 belongs to none: it is padding. Equal numbers stand side by side, in `q`
+    and in `k`. `causal` and `window` then compare places within the sequences, each counted from the first query, or
+    the first key, of its own. So a sequence has the bits that it has alone, wherever it is packed.
 
     With `dropout`, normalised weights are dropped: `y = dropout(softmax(scale·q·kᵀ + mask))·v`. This is
     [`resid.dropout`](dropout.md) on `[batch, heads, queries, keys]`. So the row of a weight is
@@ -69,7 +79,9 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
       floats is added to the scores. In one of i1, true takes part.
     - `sink`, optional: `[heads]`, a number for each head of q, of f16, bf16, f32 or f64.
     - `past`, optional: i64, how many keys were in the cache before this call. Then `k` and `v` are caches, which hold the
-      keys of this call in the places from `past` on ([`resid.append`](append.md)).
+      keys of this call in the places from `past` on ([`resid.append`](append.md)). As a tensor `[batch]` of i64, whose
+      type is written after the others, it is another number for each sample.
+    - `segments`, optional: `[batch, queries]` and `[batch, keys]`, of i32.
     - `seed`, `step`, `origin_row`, `origin_site`, `origin_col`, `extent_local`, `extent_global`, with the attributes
       `p` and `site`, optional: as in [`resid.dropout`](dropout.md), whose table says what a shard of the heads gives.
     - `scale`: float attribute, by default 1/sqrt(size).
@@ -101,10 +113,15 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
     - `attention.C14`: the window is 1 or more.
     - `attention.C15`: the cap is finite and greater than 0 in the arithmetic type.
     - `attention.C16`: the sink has rank 1. Its size is the number of heads of `q`, where both are static.
+    - `attention.C17`: a `past` that is a tensor has rank 1, i64, and the batch of `q`.
+    - `attention.C18`: segments are of i32, `[batch, queries]` of `q` and `[batch, keys]` of `k`.
+    - `attention.C19`: `segments` stands beside neither `past` nor `dropout`.
 
     **Not allowed.** A negative `past`, or more keys than the cache has places (`past + queries > keys`), is an error at
     run time, as are numbers of heads that do not divide. So is a row, site or step of dropout that is negative or
-    reaches 2^32, and a column or an extent that `resid.dropout` does not allow.
+    reaches 2^32, and a column or an extent that `resid.dropout` does not allow. Numbers of segments that do not stand
+    side by side are an error, too. A GPU returns before it could answer for what lies in its memory: there a sample
+    whose `past` is none sees no key, and a query whose segment does not stand side by side sees none either.
 
     **Gradient.** With `p_j = exp(score_j - max)/sum`: `dp_j = dy·v_j` and `dscore_j = p_j·(dp_j - Σ p·dp)`, the sum
     over the keys. Then `dq = scale·Σ dscore_j·k_j` over the keys, and `dk_j = scale·Σ dscore_j·q` and
@@ -118,7 +135,8 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
     before the results, each of which is rounded once. [Numerics](../numerics.md#attention) has the same in full.
     1. `s_j` is the chain of fused multiply-adds over `q·k_j` in ascending order, from +0, times the scale. An additive
        mask is added to that product: two roundings. The scale itself is rounded to the arithmetic type once.
-    2. Keys are taken in *chunks* of 256: `256c … 256c+255`, counted from the first key of the cache. A chunk without
+    2. Keys are taken in *chunks* of 256: `256c … 256c+255`, counted from the first key of the cache or, with segments,
+       from the first key of the query's sequence. So are the lanes of the ordered sum. A chunk without
        present keys is skipped. In a chunk, `m_c` is the largest score plus +0; a NaN makes it NaN.
     3. `p_j = E(s_j - m_c)`. E is the exp of [numerics](../numerics.md#attention), but +0 instead of subnormal numbers.
        `l_c = S(p)`, the [ordered sum](../numerics.md#the-ordered-sum-s) over the chunk, where absent keys add nothing.
@@ -134,7 +152,8 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
     ```mlir
     func.func @attention(%q: tensor<1x8x?x64xf32>, %k: tensor<1x2x?x64xf32>,
                          %v: tensor<1x2x?x64xf32>, %mask: tensor<?xi1>, %sink: tensor<8xf32>,
-                         %past: i64, %seed: i64, %step: i64) -> tensor<1x8x?x64xf32> {
+                         %past: i64, %pasts: tensor<1xi64>, %seed: i64, %step: i64)
+        -> tensor<1x8x?x64xf32> {
       %a = resid.attention %q, %k, %v mask(%mask)
            : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<?xi1>
       %b, %max, %sum = resid.attention %a, %k, %v past(%past) {causal, scale = 0.125}
@@ -144,12 +163,16 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
            : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>
       %d = resid.attention %c, %k, %v sink(%sink) past(%past) {cap = 50.0, causal, window = 512}
            : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<8xf32>
-      return %d : tensor<1x8x?x64xf32>
+      %e = resid.attention %d, %k, %v past(%pasts) {causal}
+           : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1xi64>
+      return %e : tensor<1x8x?x64xf32>
     }
     ```
   }];
   let arguments = (ins Resid_Rows:$q, Resid_Rows:$k, Resid_Rows:$v, // attention.C1
-                       Optional<Resid_Mask>:$mask, Optional<Resid_Rows>:$sink, Optional<I64>:$past, // attention.C1
+                       Optional<Resid_Mask>:$mask, Optional<Resid_Rows>:$sink, // attention.C1
+                       Optional<Resid_Past>:$past, Optional<Resid_Segments>:$query_segments,
+                       Optional<Resid_Segments>:$key_segments,
                        Optional<I64>:$seed, Optional<I64>:$step, Optional<I64>:$origin_row, Optional<I64>:$origin_site,
                        Optional<I64>:$origin_col, Optional<I64>:$extent_local, Optional<I64>:$extent_global,
                        OptionalAttr<Resid_F64Attr>:$scale, UnitAttr:$causal, OptionalAttr<Resid_I64Attr>:$window,
@@ -159,9 +182,11 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
   let results = (outs Resid_Rows:$result, Variadic<Resid_Statistics>:$statistics); // attention.C1
   let assemblyFormat = [{
     $q `,` $k `,` $v (`mask` `(` $mask^ `)`)? (`sink` `(` $sink^ `)`)? (`past` `(` $past^ `)`)?
-    (`dropout` `(` $seed^ `,` $step `)`)? (`origin` `(` $origin_row^ `,` $origin_site (`,` $origin_col^)? `)`)?
+    (`segments` `(` $query_segments^ `,` $key_segments `)`)? (`dropout` `(` $seed^ `,` $step `)`)?
+    (`origin` `(` $origin_row^ `,` $origin_site (`,` $origin_col^)? `)`)?
     (`extent` `(` $extent_local^ `,` $extent_global `)`)? attr-dict `:`
-    custom<AttentionTypes>(ref($mask), ref($sink), type($q), type($k), type($v), type($mask), type($sink),
+    custom<AttentionTypes>(ref($mask), ref($sink), ref($past), ref($query_segments), type($q), type($k), type($v),
+                           type($mask), type($sink), type($past), type($query_segments), type($key_segments),
                            type($result), type($statistics))
   }];
   let builders = [
@@ -193,7 +218,8 @@ def Resid_AppendOp : Resid_Op<"append", [InferTypeOpAdaptor,
     **Operands and results.**
     - `cache`: `[batch, heads, keys, size]`, of f16, bf16, f32 or f64. Every dimension may be dynamic.
     - `x`: `[batch, heads, new keys, size]`, of the cache's element type.
-    - `past`: i64, how many keys the cache holds.
+    - `past`: i64, how many keys the cache holds. As a tensor `[batch]` of i64, whose type is written after the others,
+      it is another number for each sample.
     - result: the type of `cache`. Where the cache is an argument of the function, and the result one of its results,
       the caller may pass one array for both. Then only the new keys are written.
 
@@ -203,9 +229,11 @@ def Resid_AppendOp : Resid_Op<"append", [InferTypeOpAdaptor,
     - `append.C2`: both have rank 4 and one element type. Batch, heads and size agree; static new keys fit into static
       keys.
     - `append.C3`: the result has the type of `cache`.
+    - `append.C4`: a `past` that is a tensor has rank 1, i64, and the batch of the cache.
 
     **Not allowed.** A negative `past`, or `past + new keys > keys`, is an error at run time: a full cache. Nothing is
-    written then.
+    written then, of a sample with such a number. A GPU, which returns before it could answer for what lies in its
+    memory, writes nothing for that sample.
 
     **Gradient.** `dx` is the slice of dy that was written, and `dcache` is dy with zeros there.
 
@@ -220,9 +248,11 @@ def Resid_AppendOp : Resid_Op<"append", [InferTypeOpAdaptor,
     }
     ```
   }];
-  let arguments = (ins Resid_Rows:$cache, Resid_Rows:$x, I64:$past); // append.C1
-  let results = (outs Resid_Rows:$result);                          // append.C1, append.C3
-  let assemblyFormat = "$cache `,` $x `past` `(` $past `)` attr-dict `:` type($cache) `,` type($x)";
+  let arguments = (ins Resid_Rows:$cache, Resid_Rows:$x, Resid_Past:$past); // append.C1
+  let results = (outs Resid_Rows:$result);                                 // append.C1, append.C3
+  let assemblyFormat = [{
+    $cache `,` $x `past` `(` $past `)` attr-dict `:` custom<AppendTypes>(type($cache), type($x), type($past))
+  }];
   let hasVerifier = 1;
 }
 

@@ -32,6 +32,7 @@ def Resid_AttentionGradOp : Resid_Op<"attention_grad", [AttrSizedOperandSegments
     - `seed`, `step`, `origin_row`, `origin_site`, `origin_col`, `extent_local`, `extent_global`, with the attributes
       `p` and `site`, optional: those of the attention.
     - `sink`, optional: that of the attention.
+    - `segments`, optional: those of the attention.
     - `scale`, `causal`, `window`, `cap`: those of the attention.
     - `dq`, `dk`, `dv`: the types of `q`, `k` and `v`.
     - `dsinks`, with a sink: `[batch, queries, heads]`, of the arithmetic type. Its sum down the rows is the gradient of
@@ -62,9 +63,12 @@ def Resid_AttentionGradOp : Resid_Op<"attention_grad", [AttrSizedOperandSegments
     - `attention_grad.C17`: the sink has rank 1. Its size is the number of heads of `q`, where both are static.
     - `attention_grad.C18`: `dsinks` is there if the sink is. It has batch, queries and heads of `q`, and the arithmetic
       type.
+    - `attention_grad.C19`: segments are of i32, `[batch, queries]` of `q` and `[batch, keys]` of `k`.
+    - `attention_grad.C20`: `segments` does not stand beside `dropout`.
 
     **Not allowed.** Numbers of heads that do not divide are an error at run time. So is a row, site or step of dropout
-    that is negative or reaches 2^32, and a column or an extent that `resid.dropout` does not allow. Absent keys, their values, and queries without a present key have to be finite: a
+    that is negative or reaches 2^32, and a column or an extent that `resid.dropout` does not allow. Numbers of segments
+    that do not stand side by side are an error, too, as in the attention. Absent keys, their values, and queries without a present key have to be finite: a
     NaN or an infinity in them may make NaN of any element of dq, dk or dv.
 
     **Gradient.** None. A gradient is not differentiated again.
@@ -113,6 +117,7 @@ def Resid_AttentionGradOp : Resid_Op<"attention_grad", [AttrSizedOperandSegments
   }];
   let arguments = (ins Resid_Rows:$dy, Resid_Rows:$q, Resid_Rows:$k, Resid_Rows:$v, Resid_Statistics:$max,
                        Resid_Statistics:$sum, Optional<Resid_Mask>:$mask, Optional<Resid_Rows>:$sink, // attention_grad.C1
+                       Optional<Resid_Segments>:$query_segments, Optional<Resid_Segments>:$key_segments,
                        Optional<I64>:$seed, Optional<I64>:$step, Optional<I64>:$origin_row, Optional<I64>:$origin_site,
                        Optional<I64>:$origin_col, Optional<I64>:$extent_local, Optional<I64>:$extent_global,
                        OptionalAttr<Resid_F64Attr>:$scale, UnitAttr:$causal, OptionalAttr<Resid_I64Attr>:$window,
@@ -122,10 +127,11 @@ def Resid_AttentionGradOp : Resid_Op<"attention_grad", [AttrSizedOperandSegments
                       Optional<Resid_Statistics>:$dsinks);
   let assemblyFormat = [{
     $dy `,` $q `,` $k `,` $v `statistics` `(` $max `,` $sum `)` (`mask` `(` $mask^ `)`)? (`sink` `(` $sink^ `)`)?
-    (`dropout` `(` $seed^ `,` $step `)`)? (`origin` `(` $origin_row^ `,` $origin_site (`,` $origin_col^)? `)`)?
+    (`segments` `(` $query_segments^ `,` $key_segments `)`)? (`dropout` `(` $seed^ `,` $step `)`)? (`origin` `(` $origin_row^ `,` $origin_site (`,` $origin_col^)? `)`)?
     (`extent` `(` $extent_local^ `,` $extent_global `)`)? attr-dict `:`
-    custom<AttentionGradTypes>(ref($mask), ref($sink), type($dy), type($q), type($k), type($v), type($max), type($sum),
-                               type($mask), type($sink), type($dq), type($dk), type($dv), type($dsinks))
+    custom<AttentionGradTypes>(ref($mask), ref($sink), ref($query_segments), type($dy), type($q), type($k), type($v),
+                               type($max), type($sum), type($mask), type($sink), type($query_segments),
+                               type($key_segments), type($dq), type($dk), type($dv), type($dsinks))
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = AttentionTerms;

@@ -73,32 +73,52 @@ void resid::printEmbeddingGradTypes(OpAsmPrinter &printer, Operation *, Type, Ty
 }
 
 ParseResult resid::parseAttentionTypes(OpAsmParser &parser, OptionalOperand &maskOperand, OptionalOperand &sinkOperand,
-                                       Type &q, Type &k, Type &v, Type &mask, Type &sink, Type &result,
-                                       SmallVectorImpl<Type> &statistics) {
+                                       OptionalOperand &pastOperand, OptionalOperand &segmentsOperand, Type &q, Type &k,
+                                       Type &v, Type &mask, Type &sink, Type &past, Type &querySegments,
+                                       Type &keySegments, Type &result, SmallVectorImpl<Type> &statistics) {
   return failure(parseTypes(parser, {{"q", q},
                                      {"k", k},
                                      {"v", v},
                                      {"mask", mask, maskOperand.has_value()},
-                                     {"sink", sink, sinkOperand.has_value()}}) ||
+                                     {"sink", sink, sinkOperand.has_value()},
+                                     {"segments of q", querySegments, segmentsOperand.has_value()},
+                                     {"segments of k", keySegments, segmentsOperand.has_value()},
+                                     {"past", past, pastOperand.has_value(), parser.getBuilder().getI64Type()}}) ||
                  parseArrowTypes(parser, AttentionOp::getResultType(q, v), result, statistics));
 }
 
-void resid::printAttentionTypes(OpAsmPrinter &printer, Operation *op, Value, Value, Type q, Type k, Type v, Type mask,
-                                Type sink, Type, TypeRange) {
-  printTypes(printer, op, {q, k, v, mask, sink}, AttentionOp::getResultType(q, v));
+/// Null where it need not be written.
+static Type getWrittenPast(Type past) { return isa_and_nonnull<IntegerType>(past) ? Type() : past; }
+
+void resid::printAttentionTypes(OpAsmPrinter &printer, Operation *op, Value, Value, Value, Value, Type q, Type k,
+                                Type v, Type mask, Type sink, Type past, Type querySegments, Type keySegments, Type,
+                                TypeRange) {
+  printTypes(printer, op, {q, k, v, mask, sink, querySegments, keySegments, getWrittenPast(past)},
+             AttentionOp::getResultType(q, v));
+}
+
+ParseResult resid::parseAppendTypes(OpAsmParser &parser, Type &cache, Type &x, Type &past) {
+  return parseTypes(parser, {{"cache", cache}, {"x", x}, {"past", past, true, parser.getBuilder().getI64Type()}});
+}
+
+void resid::printAppendTypes(OpAsmPrinter &printer, Operation *op, Type cache, Type x, Type past) {
+  printTypes(printer, op, {cache, x, getWrittenPast(past)}, cache);
 }
 
 /// A wrong type stays one, which the verifier refuses.
 ParseResult resid::parseAttentionGradTypes(OpAsmParser &parser, OptionalOperand &maskOperand,
-                                           OptionalOperand &sinkOperand, Type &dy, Type &q, Type &k, Type &v, Type &max,
-                                           Type &sum, Type &mask, Type &sink, Type &dq, Type &dk, Type &dv,
+                                           OptionalOperand &sinkOperand, OptionalOperand &segmentsOperand, Type &dy,
+                                           Type &q, Type &k, Type &v, Type &max, Type &sum, Type &mask, Type &sink,
+                                           Type &querySegments, Type &keySegments, Type &dq, Type &dk, Type &dv,
                                            Type &dsinks) {
   if (parseTypes(parser, {{"dy", dy},
                           {"q", q},
                           {"k", k},
                           {"v", v},
                           {"mask", mask, maskOperand.has_value()},
-                          {"sink", sink, sinkOperand.has_value()}}))
+                          {"sink", sink, sinkOperand.has_value()},
+                          {"segments of q", querySegments, segmentsOperand.has_value()},
+                          {"segments of k", keySegments, segmentsOperand.has_value()}}))
     return failure();
   dq = q, dk = k, dv = v, max = sum = q;
   if (sinkOperand)
@@ -117,9 +137,10 @@ ParseResult resid::parseAttentionGradTypes(OpAsmParser &parser, OptionalOperand 
   return success();
 }
 
-void resid::printAttentionGradTypes(OpAsmPrinter &printer, Operation *op, Value, Value, Type dy, Type q, Type k, Type v,
-                                    Type, Type, Type mask, Type sink, Type, Type, Type, Type) {
-  printTypes(printer, op, {dy, q, k, v, mask, sink}, op->getResultTypes());
+void resid::printAttentionGradTypes(OpAsmPrinter &printer, Operation *op, Value, Value, Value, Type dy, Type q, Type k,
+                                    Type v, Type, Type, Type mask, Type sink, Type querySegments, Type keySegments,
+                                    Type, Type, Type, Type) {
+  printTypes(printer, op, {dy, q, k, v, mask, sink, querySegments, keySegments}, op->getResultTypes());
 }
 
 ParseResult resid::parseRotaryTypes(OpAsmParser &parser, Type &x, Type &cos, Type &sin) {

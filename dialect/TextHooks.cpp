@@ -140,8 +140,9 @@ static std::optional<Number> findInteger(const char *place) {
 }
 
 /// The clauses of ops of one kind, in the order in which their text has them.
-static constexpr StringLiteral clauseOrder[] = {"mask", "sink",  "past",  "bias", "dropout", "origin", "extent",
-                                                "gate", "alpha", "gamma", "beta", "cos",     "sin",    "offset"};
+static constexpr StringLiteral clauseOrder[] = {"mask",    "sink",   "past",   "segments", "bias",
+                                                "dropout", "origin", "extent", "gate",     "alpha",
+                                                "gamma",   "beta",   "cos",    "sin",      "offset"};
 
 /// Where the word at `place` is a clause that belongs before one that is written already: the two of them.
 static std::optional<std::pair<StringRef, StringRef>> findClauseOrder(StringRef before, const char *place) {

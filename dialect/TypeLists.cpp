@@ -19,7 +19,12 @@ ParseResult resid::parseTypes(OpAsmParser &parser, ArrayRef<StatedType> all) {
   };
   SMLoc last;
   for (auto [index, type] : llvm::enumerate(stated)) {
-    if (index && failed(parser.parseOptionalComma()))
+    bool isThere = !index || succeeded(parser.parseOptionalComma());
+    if (!isThere && type.unwritten) {
+      type.type = type.unwritten;
+      continue;
+    }
+    if (!isThere)
       return refuse(last) << index << ": that of " << type.name << " is missing";
     last = parser.getCurrentLocation();
     if (failed(parser.parseType(type.type)))

@@ -15,6 +15,8 @@ struct StatedType {
   StringRef name;
   Type &type;
   bool isWritten = true;
+  /// Of the last ones: what they have where the list ends before them. Null: the list may not end there.
+  Type unwritten = {};
 };
 
 /// Parses the types of those that were written, one after the other.

@@ -8,28 +8,68 @@
 
 namespace mlir::resid::reference {
 
-/// The keys of the cache that hold something, after this call has put `added` after `past` others.
-static FailureOr<int64_t> getFilledKeys(Operation *op, int64_t past, int64_t added, int64_t places) {
-  if (past < 0)
-    return op->emitOpError() << "expected a past of 0 or more keys but got " << past;
-  if (past > places || added > places - past)
-    return op->emitOpError() << "expected a cache of at least past + new keys, " << past << " + " << added
-                             << ", but got " << places;
-  return past + added;
+/// Whether a call can put `added` keys after those that are there: of all samples, or of each.
+static LogicalResult checkPasts(Operation *op, ArrayRef<int64_t> pasts, int64_t batch, int64_t added, int64_t places) {
+  if (pasts.size() > 1 && int64_t(pasts.size()) != batch)
+    return op->emitOpError() << "expected a past for each of " << batch << " samples but got " << pasts.size();
+  for (int64_t past : pasts) {
+    if (past < 0)
+      return op->emitOpError() << "expected a past of 0 or more keys but got " << past;
+    if (past > places || added > places - past)
+      return op->emitOpError() << "expected a cache of at least past + new keys, " << past << " + " << added
+                               << ", but got " << places;
+  }
+  return success();
+}
+
+/// From the first to the last of those of a sample that are equal to `number`, and none where there is none.
+static std::pair<int64_t, int64_t> findSegment(const Array &segments, int64_t item, int64_t number) {
+  int64_t count = segments.getShape()[1], first = 0, end = 0;
+  for (auto [place, other] : llvm::enumerate(segments.integers().slice(item * count, count)))
+    if (other == number) {
+      first = end == 0 ? int64_t(place) : first;
+      end = int64_t(place) + 1;
+    }
+  return {first, end};
+}
+
+static LogicalResult checkSegments(Operation *op, const Array &segments, StringRef name, ArrayRef<int64_t> shape) {
+  if (segments.getShape() != shape)
+    return op->emitOpError() << "expected segments of " << name << ", " << shape[0] << " times " << shape[1]
+                             << ", but got " << describe(segments);
+  for (int64_t item = 0; item != shape[0]; ++item) {
+    ArrayRef<int64_t> own = segments.integers().slice(item * shape[1], shape[1]);
+    for (int64_t number : own) {
+      auto [first, end] = findSegment(segments, item, number);
+      if (number != -1 && llvm::count(own, number) != end - first)
+        return op->emitOpError() << "expected equal segments of " << name << " side by side, but got " << number
+                                 << " at " << first << " and at " << end - 1;
+    }
+  }
+  return success();
 }
 
 /// Rows are counted in the order of the result's. There is none where a size is 0.
 AttentionRow AttentionHeads::getRow(int64_t row) const {
   int64_t query = row % queries, head = row / queries % heads, item = row / queries / heads;
   int64_t keyHead = head / (heads / keyHeads), firstKey = (item * keyHeads + keyHead) * keys;
-  int64_t place = past + query, last = isCausal ? place : window ? place + window - 1 : filled;
+  int64_t past = pasts.empty() ? 0 : pasts[pasts.size() == 1 ? 0 : item];
+  // Keys [low, high) are of the query's own sequence; places are counted from `low` on.
+  int64_t place = past + query, low = 0, high = pasts.empty() ? keys : past + queries;
+  if (querySegments) {
+    int64_t number = querySegments.integers()[item * queries + query];
+    std::tie(low, high) = number == -1 ? std::pair<int64_t, int64_t>() : findSegment(keySegments, item, number);
+    place -= number == -1 ? 0 : findSegment(querySegments, item, number).first;
+  }
+  int64_t last = low + (isCausal ? place : window ? place + window - 1 : keys);
   AttentionRow own{q.floats().data() + row * size,
                    k.floats().data() + firstKey * size,
                    v.floats().data() + firstKey * valueSize,
                    size,
                    valueSize,
-                   window ? std::max<int64_t>(place - window + 1, 0) : 0,
-                   std::min(filled, last + 1),
+                   low + (window ? std::max<int64_t>(place - window + 1, 0) : 0),
+                   std::min(high, last + 1),
+                   low,
                    scale,
                    cap};
   own.sink = sink ? sink.floats().data() + head : nullptr;
@@ -61,19 +101,15 @@ static LogicalResult checkHeads(Operation *op, const AttentionHeads &heads) {
   return success();
 }
 
-LogicalResult AttentionHeads::prepare(Operation *op, std::optional<int64_t> givenPast, ArrayRef<int64_t> maskShape) {
+LogicalResult AttentionHeads::prepare(Operation *op, ArrayRef<int64_t> maskShape) {
   ArrayRef<int64_t> rows = q.getShape(), places = k.getShape();
   batch = rows[0], heads = rows[1], queries = rows[2], size = rows[3];
   keyHeads = places[1], keys = places[2], valueSize = v.getShape()[3];
-  past = givenPast.value_or(0), filled = keys;
-  if (failed(checkHeads(op, *this)))
+  if (failed(checkHeads(op, *this)) || failed(checkPasts(op, pasts, batch, queries, keys)))
     return failure();
-  if (givenPast) {
-    FailureOr<int64_t> count = getFilledKeys(op, past, queries, keys);
-    if (failed(count))
-      return failure();
-    filled = *count;
-  }
+  if (querySegments && (failed(checkSegments(op, querySegments, "q", {batch, queries})) ||
+                        failed(checkSegments(op, keySegments, "k", {batch, keys}))))
+    return failure();
   if (!mask)
     return success();
   FailureOr<SmallVector<int64_t>> strides =
@@ -100,10 +136,10 @@ Interpreter::Results Interpreter::evaluate(AttentionOp op) {
   heads.q = get(op.getQ()), heads.k = get(op.getK()), heads.v = get(op.getV()), heads.mask = getOptional(op.getMask());
   heads.sink = getOptional(op.getSink()), heads.isCausal = op.getCausal(), heads.window = op.getWindowOrZero();
   heads.scale = round(arithmetic, op.getScoreScale()), heads.cap = round(arithmetic, op.getCapOrZero());
-  std::optional<int64_t> past;
   if (op.getPast())
-    past = get(op.getPast()).asInteger();
-  if (failed(heads.prepare(op, past, op.getMask() ? op.getMask().getType().getShape() : ArrayRef<int64_t>())))
+    heads.pasts.assign(get(op.getPast()).integers().begin(), get(op.getPast()).integers().end());
+  heads.querySegments = getOptional(op.getQuerySegments()), heads.keySegments = getOptional(op.getKeySegments());
+  if (failed(heads.prepare(op, op.getMask() ? op.getMask().getType().getShape() : ArrayRef<int64_t>())))
     return failure();
   if (op.getThreshold() != 0) {
     DropoutParameters parameters = getDropoutParameters(op.getP()->convertToDouble(), *op.getSite(), op.getSeed(),
@@ -152,12 +188,14 @@ Interpreter::Results Interpreter::evaluate(AppendOp op) {
   if (added[0] != all[0] || added[1] != all[1] || added[3] != all[3])
     return op.emitOpError() << "expected new keys of the cache's batch, heads and size, " << describe(result)
                             << ", but got " << describe(x);
-  int64_t past = get(op.getPast()).asInteger();
-  if (failed(getFilledKeys(op, past, added[2], all[2])))
+  ArrayRef<int64_t> pasts = get(op.getPast()).integers();
+  if (failed(checkPasts(op, pasts, all[0], added[2], all[2])))
     return failure();
-  int64_t keys = added[2] * added[3], places = all[2] * all[3], begin = past * all[3];
-  for (int64_t i = 0, e = x.size(); i != e; ++i)
-    result.mutableFloats()[i / keys * places + begin + i % keys] = x.floats()[i];
+  int64_t keys = added[2] * added[3], places = all[2] * all[3];
+  for (int64_t i = 0, e = x.size(); i != e; ++i) {
+    int64_t past = pasts[pasts.size() == 1 ? 0 : i / keys / all[1]];
+    result.mutableFloats()[i / keys * places + past * all[3] + i % keys] = x.floats()[i];
+  }
   return SmallVector<Array>{result};
 }
 

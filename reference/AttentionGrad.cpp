@@ -71,7 +71,7 @@ RowGradients addRow(const Arithmetic &arithmetic, const GradientRow &gradientRow
       sums.values[key * row.valueSize + i].add(weights[key] * factor, static_cast<Number>(gradientRow.gradient[i]));
   }
   Number mean = 0;
-  for (int64_t first = 0; first < row.end; first += attentionChunk) {
+  for (int64_t first = row.origin; first < row.end; first += attentionChunk) {
     std::vector<Number> terms;
     for (int64_t key = first, last = std::min(first + attentionChunk, row.end); key != last; ++key)
       terms.push_back(weights[key] == 0 ? Number(0) : weights[key] * gradients[key]);
@@ -148,7 +148,8 @@ Interpreter::Results Interpreter::evaluate(AttentionGradOp op) {
   heads.sink = getOptional(op.getSink()), heads.isCausal = op.getCausal(), heads.window = op.getWindowOrZero();
   heads.scale = round(arithmetic, op.getScoreScale()), heads.cap = round(arithmetic, op.getCapOrZero());
   backward.dy = get(op.getDy()), backward.max = get(op.getMax()), backward.sum = get(op.getSum());
-  if (failed(heads.prepare(op, std::nullopt, op.getMask() ? op.getMask().getType().getShape() : ArrayRef<int64_t>())))
+  heads.querySegments = getOptional(op.getQuerySegments()), heads.keySegments = getOptional(op.getKeySegments());
+  if (failed(heads.prepare(op, op.getMask() ? op.getMask().getType().getShape() : ArrayRef<int64_t>())))
     return failure();
   if (backward.dy.getShape() != ArrayRef(heads.getResultShape()))
     return op.emitOpError() << "expected dy of the shape of the attention's result, rows of " << describe(heads.q)

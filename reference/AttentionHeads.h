@@ -14,9 +14,9 @@ namespace mlir::resid::reference {
 /// The operands of one attention as its queries see them.
 struct AttentionHeads {
   int64_t batch = 0, heads = 0, queries = 0, size = 0, keyHeads = 0, keys = 0, valueSize = 0;
-  /// How many keys were there before this call, and how many places of `keys` hold one.
-  int64_t past = 0, filled = 0;
-  Array q, k, v, mask, sink;
+  /// Of each sample, or of all of them: how many keys were there before this call. None without a cache.
+  SmallVector<int64_t> pasts;
+  Array q, k, v, mask, sink, querySegments, keySegments;
   /// How the mask is walked through along batch, heads, queries and keys.
   SmallVector<int64_t> maskStrides;
   bool isCausal = false;
@@ -30,7 +30,7 @@ struct AttentionHeads {
   SmallVector<int64_t> getResultShape() const { return {batch, heads, queries, valueSize}; }
   AttentionRow getRow(int64_t row) const;
   /// Takes sizes from the arrays, and the place of a mask of a type of that shape; what disagrees is diagnosed.
-  LogicalResult prepare(Operation *op, std::optional<int64_t> past, ArrayRef<int64_t> maskShape);
+  LogicalResult prepare(Operation *op, ArrayRef<int64_t> maskShape);
 };
 
 } // namespace mlir::resid::reference

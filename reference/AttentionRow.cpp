@@ -69,7 +69,8 @@ void join(const Arithmetic &arithmetic, State<Number> &state, const State<Number
 template <typename Arithmetic> AttendedRow attend(const Arithmetic &arithmetic, const AttentionRow &row) {
   using Number = typename Arithmetic::Number;
   std::optional<State<Number>> state;
-  for (int64_t first = row.begin / attentionChunk * attentionChunk; first < row.end; first += attentionChunk) {
+  int64_t before = (row.begin - row.origin) / attentionChunk * attentionChunk;
+  for (int64_t first = row.origin + before; first < row.end; first += attentionChunk) {
     auto chunk = attendChunk(arithmetic, row, first, std::min(first + attentionChunk, row.end));
     if (state && chunk)
       join(arithmetic, *state, *chunk);

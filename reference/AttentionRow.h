@@ -20,6 +20,8 @@ struct AttentionRow {
   int64_t size, valueSize;
   /// Keys before the one, and from the other on, are absent.
   int64_t begin, end;
+  /// The first key of a chunk; others begin at multiples of their size further on.
+  int64_t origin;
   /// Rounded to the arithmetic type already; a cap of 0 is none.
   double scale, cap;
   /// At most one of the masks is there; `maskStride` leads from key to key.

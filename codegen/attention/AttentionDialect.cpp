@@ -104,6 +104,24 @@ template <typename OpTy> static LogicalResult verifyDropoutOf(OpTy kernel) {
                               << words << (words == 1 ? " number" : " numbers");
 }
 
+template <typename OpTy> static LogicalResult verifyRangesOf(OpTy kernel) {
+  size_t count = kernel.getRanges().size();
+  if (count != 0 && count != 2 && count != 3)
+    return kernel.emitOpError() << "expected a range of two or three operands, but got " << count;
+  for (Value range : kernel.getRanges())
+    if (!getElementTypeOrSelf(range.getType()).isInteger(64))
+      return kernel.emitOpError() << "expected ranges of i64, but got " << range.getType();
+  if (count != 0 && (kernel.getCausal() || kernel.getWindow()))
+    return kernel.emitOpError("expected ranges in place of causality and a window");
+  return success();
+}
+
+/// Whether an operand is one of the ranges.
+template <typename OpTy> static bool isRange(OpTy kernel, OpOperand *operand) {
+  OperandRange ranges = kernel.getRanges();
+  return !ranges.empty() && operand->getOperandNumber() - ranges.getBeginOperandIndex() < ranges.size();
+}
+
 template <typename OpTy> static LogicalResult verifyMapCount(OpTy kernel, size_t operands) {
   if (kernel.getIndexingMaps().size() == operands)
     return success();
@@ -114,7 +132,7 @@ template <typename OpTy> static LogicalResult verifyMapCount(OpTy kernel, size_t
 
 SmallVector<OpOperand *> KernelOp::getMappedOperands() {
   SmallVector<OpOperand *> operands = {&getQMutable(), &getKMutable(), &getVMutable()};
-  for (MutableOperandRange range : {getMaskMutable(), getSinkMutable(), getInitsMutable()})
+  for (MutableOperandRange range : {getMaskMutable(), getSinkMutable(), getRangesMutable(), getInitsMutable()})
     for (OpOperand &operand : range)
       operands.push_back(&operand);
   return operands;
@@ -130,8 +148,10 @@ LogicalResult KernelOp::verify() {
     return failure();
   if (getInits().size() != 1 && getInits().size() != 3)
     return emitOpError() << "expected one init or three, but got " << getInits().size();
-  if (failed(verifyDropoutOf(*this)))
+  if (failed(verifyDropoutOf(*this)) || failed(verifyRangesOf(*this)))
     return failure();
+  if (getPast() && !getRanges().empty())
+    return emitOpError("expected ranges in place of a past");
   for (auto [index, operand] : llvm::enumerate(operands)) {
     bool isMask = getMask() && index == 3;
     bool isSink = getSink() && operand == &getSinkMutable()[0];
@@ -143,6 +163,8 @@ LogicalResult KernelOp::verify() {
       expected = {kBatch, kHead, kQuery, kKey};
     else if (isSink)
       expected = {kHead};
+    else if (isRange(*this, operand))
+      expected = {kBatch, kQuery};
     else if (isStatistic)
       expected = {kBatch, kHead, kQuery};
     if (failed(verifyMap(*this, index, operand, expected, isMask)))
@@ -155,7 +177,7 @@ LogicalResult KernelOp::verify() {
 
 SmallVector<OpOperand *> BackwardOp::getMappedOperands() {
   SmallVector<OpOperand *> operands = {&getQMutable(), &getKMutable(), &getVMutable()};
-  for (MutableOperandRange range : {getMaskMutable(), getSinkMutable()})
+  for (MutableOperandRange range : {getMaskMutable(), getSinkMutable(), getRangesMutable()})
     for (OpOperand &operand : range)
       operands.push_back(&operand);
   operands.append({&getDyMutable(), &getMaxMutable(), &getSumMutable()});
@@ -172,8 +194,9 @@ LogicalResult BackwardOp::verify() {
   if (getInits().size() != (getSink() ? 4 : 3))
     return emitOpError() << "expected " << (getSink() ? "four" : "three") << " inits, but got " << getInits().size();
   SmallVector<OpOperand *> operands = getMappedOperands();
-  if (failed(verifyMapCount(*this, operands.size())) || failed(verifyDropoutOf(*this)))
+  if (failed(verifyMapCount(*this, operands.size())) || failed(verifyDropoutOf(*this)) || failed(verifyRangesOf(*this)))
     return failure();
+  constexpr std::array<unsigned, 2> rows = {kBatch, kQuery};
   constexpr std::array<unsigned, 4> queries = {kBatch, kHead, kQuery, kColumn}, keys = {kBatch, kHead, kKey, kColumn};
   constexpr std::array<unsigned, 4> scores = {kBatch, kHead, kQuery, kKey};
   constexpr unsigned head = kHead;
@@ -186,10 +209,12 @@ LogicalResult BackwardOp::verify() {
       expected = ArrayRef(queries).drop_back();
     else if (getSink() && operand == &getSinkMutable()[0])
       expected = head;
+    else if (isRange(*this, operand))
+      expected = rows;
     if (failed(verifyMap(*this, index, operand, expected, isMask)))
       return failure();
   }
-  unsigned dy = 3 + (getMask() ? 1 : 0) + (getSink() ? 1 : 0), dv = dy + 5;
+  unsigned dy = 3 + (getMask() ? 1 : 0) + (getSink() ? 1 : 0) + getRanges().size(), dv = dy + 5;
   return verifyColumns(*this, {2, dy, dv});
 }
 

@@ -25,7 +25,7 @@ def Attention_KernelOp : Op<Attention_Dialect, "kernel", [AttrSizedOperandSegmen
     The arithmetic is that of resid.attention (docs/dialect/attention.md). `inits` are the result and, where they are
     asked for, max and sum.
 
-    `indexing_maps` has the maps of q, k, v, the mask and the sink (if they are there) and the inits: from
+    `indexing_maps` has the maps of q, k, v, the mask, the sink and the ranges (if they are there) and the inits: from
     `(batch, head, query, key, column)` to the operand's dimensions, which are different loops each. A loop that the map of
     q or k does not have is of size 1. Rows of q and k have the same number of columns. Those of v and of the result may have
     another one. For k and v, `head` counts their own heads; the number of heads of q is a
@@ -37,26 +37,32 @@ def Attention_KernelOp : Op<Attention_Dialect, "kernel", [AttrSizedOperandSegmen
 
     Without `window` or `cap` there is none.
 
+    `ranges`, of i64, say for each query which keys it sees, in place of `past`, `causal` and `window`: the first one,
+    the end, and perhaps the *origin*, a key from which places are counted, so that chunks begin there and every 256
+    keys further on. Queries of one origin stand side by side. One that sees no key has a range whose end is 0.
+
     The buffer of the result may be exactly that of q where their maps and types are the same. `scratch` is memory that a
     target asks for, on buffers. On CPUs each task packs keys and values there, and keeps the states of its queries
     (AttentionMemory.h).
   }];
   let arguments = (ins AnyShaped:$q, AnyShaped:$k, AnyShaped:$v, Optional<AnyShaped>:$mask,
-                       Optional<AnyShaped>:$sink, Optional<I64>:$past, Variadic<I64>:$dropout, Variadic<AnyShaped>:$inits,
-                       Optional<MemRefRankOf<[I8], [1]>>:$scratch, AffineMapArrayAttr:$indexing_maps, F64Attr:$scale,
+                       Optional<AnyShaped>:$sink, Optional<I64>:$past, Variadic<AnyShaped>:$ranges,
+                       Variadic<I64>:$dropout, Variadic<AnyShaped>:$inits, Optional<MemRefRankOf<[I8], [1]>>:$scratch,
+                       AffineMapArrayAttr:$indexing_maps, F64Attr:$scale,
                        UnitAttr:$causal, OptionalAttr<I64Attr>:$window, OptionalAttr<F64Attr>:$cap,
                        OptionalAttr<I64Attr>:$threshold, OptionalAttr<F64Attr>:$kept_scale);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     `q` `(` $q `:` type($q) `)` `k` `(` $k `:` type($k) `)` `v` `(` $v `:` type($v) `)`
     (`mask` `(` $mask^ `:` type($mask) `)`)? (`sink` `(` $sink^ `:` type($sink) `)`)? (`past` `(` $past^ `)`)?
-    (`dropout` `(` $dropout^ `)`)? `outs` `(` $inits `:` type($inits) `)` (`scratch` `(` $scratch^ `:` type($scratch) `)`)?
+    (`ranges` `(` $ranges^ `:` type($ranges) `)`)? (`dropout` `(` $dropout^ `)`)?
+    `outs` `(` $inits `:` type($inits) `)` (`scratch` `(` $scratch^ `:` type($scratch) `)`)?
     attr-dict-with-keyword (`->` type($results)^)?
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
-    /// The operands that have a map, in its order: q, k, v, the mask, the sink, the inits.
+    /// The operands that have a map, in its order: q, k, v, the mask, the sink, the ranges, the inits.
     ::llvm::SmallVector<::mlir::OpOperand *> getMappedOperands();
     ::mlir::AffineMap getMap(unsigned mapped) {
       return ::llvm::cast<::mlir::AffineMapAttr>(getIndexingMaps()[mapped]).getValue();
@@ -64,7 +70,7 @@ def Attention_KernelOp : Op<Attention_Dialect, "kernel", [AttrSizedOperandSegmen
     /// The type of scores and sums: f64 if an operand of floats is, else f32.
     ::mlir::FloatType getArithmeticType();
     /// The place of the result among the operands with a map.
-    unsigned getResultOperand() { return 3 + (getMask() ? 1 : 0) + (getSink() ? 1 : 0); }
+    unsigned getResultOperand() { return 3 + (getMask() ? 1 : 0) + (getSink() ? 1 : 0) + getRanges().size(); }
   }];
 }
 
@@ -76,13 +82,14 @@ def Attention_BackwardOp : Op<Attention_Dialect, "backward", [AttrSizedOperandSe
     The arithmetic is that of resid.attention_grad (docs/dialect/attention_grad.md). `inits` are dq, dk, dv and, with a
     sink, dsinks.
 
-    `indexing_maps` has the maps of q, k, v, the mask and the sink (if they are there), dy, max, sum and the inits, as
-    `attention.kernel` has them. `dropout`, `threshold` and `kept_scale` are as there too. `scratch` is memory that a
-    target asks for: on CPUs each task keeps a head of keys and values there, and the sums of their gradients
+    `indexing_maps` has the maps of q, k, v, the mask, the sink and the ranges (if they are there), dy, max, sum and the
+    inits, as `attention.kernel` has them. `ranges`, `dropout`, `threshold` and `kept_scale` are as there too. `scratch`
+    is memory that a target asks for: on CPUs each task keeps a head of keys and values there, and the sums of their gradients
     (BackwardMemory.h), and GPUs keep a number for each query (cuda/attention/AttentionKernels.h).
   }];
   let arguments = (ins AnyShaped:$q, AnyShaped:$k, AnyShaped:$v, Optional<AnyShaped>:$mask,
-                       Optional<AnyShaped>:$sink, AnyShaped:$dy, AnyShaped:$max, AnyShaped:$sum,
+                       Optional<AnyShaped>:$sink, Variadic<AnyShaped>:$ranges, AnyShaped:$dy, AnyShaped:$max,
+                       AnyShaped:$sum,
                        Variadic<I64>:$dropout, Variadic<AnyShaped>:$inits,
                        Optional<MemRefRankOf<[I8], [1]>>:$scratch, AffineMapArrayAttr:$indexing_maps, F64Attr:$scale,
                        UnitAttr:$causal, OptionalAttr<I64Attr>:$window, OptionalAttr<F64Attr>:$cap,
@@ -90,7 +97,8 @@ def Attention_BackwardOp : Op<Attention_Dialect, "backward", [AttrSizedOperandSe
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     `q` `(` $q `:` type($q) `)` `k` `(` $k `:` type($k) `)` `v` `(` $v `:` type($v) `)`
-    (`mask` `(` $mask^ `:` type($mask) `)`)? (`sink` `(` $sink^ `:` type($sink) `)`)? `dy` `(` $dy `:` type($dy) `)`
+    (`mask` `(` $mask^ `:` type($mask) `)`)? (`sink` `(` $sink^ `:` type($sink) `)`)?
+    (`ranges` `(` $ranges^ `:` type($ranges) `)`)? `dy` `(` $dy `:` type($dy) `)`
     `max` `(` $max `:` type($max) `)` `sum` `(` $sum `:` type($sum) `)` (`dropout` `(` $dropout^ `)`)?
     `outs` `(` $inits `:` type($inits) `)`
     (`scratch` `(` $scratch^ `:` type($scratch) `)`)? attr-dict-with-keyword (`->` type($results)^)?

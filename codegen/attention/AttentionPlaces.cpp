@@ -21,7 +21,22 @@ Value AttentionPlaces::advance(Value pointer, unsigned operand, Loop loop, Value
   return stride.is(0) ? pointer : code.at(pointer, kernels::getMemoryType(getElementType(operand)), steps);
 }
 
-KeyRange AttentionPlaces::findSeen(Value low, Value high) {
+Value AttentionPlaces::loadRange(unsigned number, Value batch, Value query) {
+  unsigned operand = shape.getRanges() + number;
+  Value pointer = advance(advance(pointers[operand], operand, kBatch, batch), operand, kQuery, query);
+  return kernels::loadElement(code, code.getLoc(), getElementType(operand), pointer, code.constant(0),
+                              kernels::Alignment::Element);
+}
+
+KeyRange AttentionPlaces::findSeen(const QueryPlace &place) {
+  if (shape.ranges == 0)
+    return findSeenBetween(place.query, place.query);
+  auto load = [&](unsigned number) { return loadRange(number, place.batch, place.query); };
+  return {load(0), load(1), shape.hasOrigins() ? load(2) : Value()};
+}
+
+/// From causality and the window.
+KeyRange AttentionPlaces::findSeenBetween(Value low, Value high) {
   SeenKeys keys = shape.getSeenKeys();
   KeyRange seen{{}, shape.keys.value};
   if (past) {
@@ -35,16 +50,54 @@ KeyRange AttentionPlaces::findSeen(Value low, Value high) {
   return seen;
 }
 
-KeyRange AttentionPlaces::findSeenByRows(Value first, Value count) {
+KeyRange AttentionPlaces::findSeenByRows(const KeyHead &head, Value first, Value count) {
   Value queries = shape.queries.value, one = code.constant(1), last = code.subtract(code.add(first, count), one);
+  if (shape.ranges != 0) {
+    KeyRange seen = findSeen(getPlace(head, first));
+    auto join = [&](Value row, ValueRange all) -> SmallVector<Value> {
+      KeyRange next = findSeen(getPlace(head, row));
+      return {code.min(all[0], next.first), code.max(all[1], next.end)};
+    };
+    SmallVector<Value> all =
+        code.rolledLoop(code.add(first, one), code.add(last, one), 1, {seen.first, seen.end}, join);
+    return {all[0], all[1], seen.origin};
+  }
   Value isOneHead = code.isEqual(code.divide(first, queries), code.divide(last, queries));
-  return findSeen(code.select(isOneHead, code.remainder(first, queries), code.constant(0)),
-                  code.select(isOneHead, code.remainder(last, queries), code.subtract(queries, one)));
+  return findSeenBetween(code.select(isOneHead, code.remainder(first, queries), code.constant(0)),
+                         code.select(isOneHead, code.remainder(last, queries), code.subtract(queries, one)));
+}
+
+/// A query without keys may have any origin: whatever part it is in, it sees nothing there.
+SmallVector<Value> AttentionPlaces::forOrigins(const KeyHead &head, Value first, Value end, ValueRange carried,
+                                               PartBody body) {
+  if (!shape.hasOrigins())
+    return body(first, end, carried);
+  auto getOrigin = [&](Value row) { return loadRange(2, head.batch, code.remainder(row, shape.queries.value)); };
+  Value last = code.subtract(end, 1);
+  SmallVector<Value> begin{first};
+  llvm::append_range(begin, carried);
+  SmallVector<Value> all =
+      code.rolledLoop(first, end, 1, begin, [&](Value row, ValueRange before) -> SmallVector<Value> {
+        Value next = code.add(row, 1), isLast = code.isEqual(row, last);
+        Value differs = code.compare(arith::CmpIPredicate::ne, getOrigin(row), getOrigin(code.min(next, last)));
+        return code.choose(
+            code.either(isLast, differs), before.getTypes(),
+            [&] {
+              SmallVector<Value> after{next};
+              llvm::append_range(after, body(before[0], next, before.drop_front()));
+              return after;
+            },
+            [&] { return SmallVector<Value>(before); });
+      });
+  all.erase(all.begin());
+  return all;
 }
 
 Value AttentionPlaces::getFirstChunk(const KeyRange &range) {
-  Value keys = code.constant(kChunkKeys);
-  return range.first ? code.multiply(code.divide(range.first, keys), keys) : code.constant(0);
+  if (!range.first)
+    return code.constant(0);
+  Value first = code.multiply(getChunkNumber(range, range.first), kChunkKeys);
+  return range.origin ? code.add(range.origin, first) : first;
 }
 
 QueryPlace AttentionPlaces::getPlace(const KeyHead &head, Value row) {

@@ -11,9 +11,10 @@
 
 namespace mlir::resid::attention {
 
-/// Keys from `first` up to `end`; none where it is no more. Null: `first` is 0.
+/// Keys from `first` up to `end`; none where it is no more. Null: `first` is 0. Chunks begin at `origin` and every so
+/// many keys further on; null: at 0.
 struct KeyRange {
-  Value first, end;
+  Value first, end, origin = {};
 };
 
 /// A head of keys.
@@ -46,16 +47,30 @@ struct AttentionPlaces {
 
   /// The address `index` steps along a loop further on.
   Value advance(Value pointer, unsigned operand, Loop loop, Value index);
-  /// Which keys the queries from `low` to `high`, of one head or of all that read a head of keys, may see: those that
-  /// are in the cache, and that causality and the window leave to one of them. Masks are not asked.
-  KeyRange findSeen(Value low, Value high);
-  /// The same of rows of a head of keys. Row r is query r mod queries of head r div queries, of those that read it.
-  KeyRange findSeenByRows(Value first, Value count);
+  /// Which keys a query may see: those that are in the cache, and that causality and the window, or its range, leave to
+  /// it. Masks are not asked.
+  KeyRange findSeen(const QueryPlace &place);
+  /// Those that one of some rows of a head of keys may see. Row r is query r mod queries of head r div queries, of
+  /// those that read it. All of them have one origin.
+  KeyRange findSeenByRows(const KeyHead &head, Value first, Value count);
+  /// Rows [first, end) of a head, in parts that have one origin each. Each part takes what the one before gave.
+  using PartBody = function_ref<SmallVector<Value>(Value first, Value end, ValueRange carried)>;
+  SmallVector<Value> forOrigins(const KeyHead &head, Value first, Value end, ValueRange carried, PartBody body);
+  void forOrigins(const KeyHead &head, Value first, Value end, function_ref<void(Value first, Value end)> body) {
+    forOrigins(head, first, end, {}, [&](Value low, Value high, ValueRange) {
+      body(low, high);
+      return SmallVector<Value>();
+    });
+  }
   QueryPlace getPlace(const KeyHead &head, Value row);
   /// Rows of a head of keys.
   Value countRows() { return code.multiply(shape.group.value, shape.queries.value); }
   /// The first key of a range's first chunk.
   Value getFirstChunk(const KeyRange &range);
+  /// The number of the chunk that begins at a key.
+  Value getChunkNumber(const KeyRange &range, Value first) {
+    return code.divide(range.origin ? code.subtract(first, range.origin) : first, kChunkKeys);
+  }
   /// The row in the counters of dropout.
   Value getRandomRow(const QueryPlace &place);
   /// Where an operand's numbers of a head, or of a query, begin.
@@ -66,6 +81,9 @@ struct AttentionPlaces {
   Value atPlace(unsigned operand, const QueryPlace &place) {
     return advance(atHead(operand, place.batch, place.head), operand, kQuery, place.query);
   }
+  /// A number of a query's range (i64): 0 is the first key, 1 the end, 2 the origin.
+  Value loadRange(unsigned number, Value batch, Value query);
+  KeyRange findSeenBetween(Value low, Value high);
   /// Of floats, in the arithmetic type.
   Value widen(Value value) { return code.castFloat(value, getArithmetic()); }
   /// A number, or a vector of them, of the arithmetic type in an operand's type.

@@ -35,7 +35,7 @@ ArrayAttr AttentionShape::getFacts() const {
   SmallVector<Attribute> facts = {
       TypeAttr::get(arithmetic),
       builder.getDenseI64ArrayAttr({hasMask, hasSink, hasStatistics, isCausal, isCache, isBackward, getHeadSize(),
-                                    getValueSize(), window, threshold, int64_t(dropout.size())}),
+                                    getValueSize(), window, threshold, int64_t(dropout.size()), ranges}),
       builder.getF64FloatAttr(scale), builder.getF64FloatAttr(cap), builder.getF64FloatAttr(keptScale)};
   for (const MappedBuffer &operand : operands)
     facts.push_back(TypeAttr::get(operand.elementType));
@@ -78,6 +78,7 @@ template <typename OpTy> static FailureOr<AttentionShape> readShape(OpBuilder &b
   AttentionShape shape;
   shape.hasMask = static_cast<bool>(kernel.getMask());
   shape.hasSink = static_cast<bool>(kernel.getSink());
+  shape.ranges = kernel.getRanges().size();
   shape.isCausal = kernel.getCausal();
   shape.window = kernel.getWindow().value_or(0);
   if (kernel.getCap())

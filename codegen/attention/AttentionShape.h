@@ -27,10 +27,12 @@ struct MappedBuffer {
 };
 
 struct AttentionShape : kernels::KernelIndexing {
-  /// q, k, v, the mask and the sink (if they are there), the inits. Of a backward, dy, max and sum come before the
-  /// inits.
+  /// q, k, v, the mask, the sink and the ranges (if they are there), the inits. Of a backward, dy, max and sum come
+  /// before the inits.
   SmallVector<MappedBuffer> operands;
   bool hasMask = false, hasSink = false, hasStatistics = false, isCausal = false, isCache = false, isBackward = false;
+  /// How many operands the range of a query is: first and end, or origin too; none without ranges.
+  unsigned ranges = 0;
   /// Heads of keys; heads of queries for each of them.
   Extent batches, keyHeads, group;
   Extent queries, keys;
@@ -58,7 +60,10 @@ struct AttentionShape : kernels::KernelIndexing {
   }
   SeenKeys getSeenKeys() const { return {isCausal, window}; }
   unsigned getSink() const { return hasMask ? 4 : 3; }
-  unsigned getResult() const { return getSink() + (hasSink ? 1 : 0); }
+  /// The first of them: first, end, origin.
+  unsigned getRanges() const { return getSink() + (hasSink ? 1 : 0); }
+  bool hasOrigins() const { return ranges == 3; }
+  unsigned getResult() const { return getRanges() + ranges; }
   /// Of a backward.
   unsigned getDy() const { return getResult(); }
   unsigned getMax() const { return getDy() + 1; }

@@ -5,10 +5,12 @@
 
 #include "codegen/attention/AttentionDialect.h"
 #include "codegen/linalg/Elementwise.h"
+#include "codegen/linalg/KeyRanges.h"
 #include "codegen/linalg/Patterns.h"
 #include "codegen/rows/RowsDialect.h"
 #include "dialect/DropoutScheme.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -18,10 +20,15 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-static constexpr int64_t kHeads = 1, kKeys = 2;
+static constexpr int64_t kBatch = 0, kHeads = 1, kKeys = 2;
 
-/// Requires that `added` keys fit after `past` others; gives back the latter, or 0 where they do not.
+/// Requires that `added` keys fit after `past` others; gives back the latter, or 0 where they do not. Numbers of
+/// samples stay.
 static Value requirePlaces(Code &builder, StringRef name, Value past, Value added, Value places) {
+  if (isa<RankedTensorType>(past.getType())) {
+    requirePasts(builder, name, past, added, places);
+    return past;
+  }
   Value isCount = builder.compare(arith::CmpIPredicate::sge, past, 0);
   rows::RequireOp::create(builder, isCount, RESID_BAD_VALUE, ("past of " + name + " is {0}, expected 0 or more").str(),
                           past);
@@ -45,13 +52,13 @@ static void requireHeads(Code &builder, OpFoldResult heads, OpFoldResult keyHead
                           "heads of q in attention are {0}, expected a multiple of those of k", all);
 }
 
-/// Those of queries, keys and statistics, and of the operands q, k, v, the mask and the sink.
+/// Those of queries, keys and statistics, and of the operands q, k, v, the mask, the sink and the ranges.
 struct OperandMaps {
   AffineMap queries, keys, statistics;
   SmallVector<AffineMap> operands;
 };
 
-template <typename OpTy> static OperandMaps getMaps(OpTy op) {
+template <typename OpTy> static OperandMaps getMaps(OpTy op, size_t ranges) {
   MLIRContext *context = op.getContext();
   auto getMap = [&](ArrayRef<unsigned> loops) {
     return AffineMap::getMultiDimMapWithTargets(attention::kLoops, loops, context);
@@ -70,12 +77,34 @@ template <typename OpTy> static OperandMaps getMaps(OpTy op) {
   }
   if (op.getSink())
     maps.operands.push_back(getMap(attention::kHead));
+  maps.operands.append(ranges, getMap({attention::kBatch, attention::kQuery}));
   return maps;
 }
 
-/// As a kernel has them.
-template <typename OpTy> static IntegerAttr getWindowAttr(OpTy op) {
-  return op.getWindowAttr() ? Builder(op.getContext()).getI64IntegerAttr(op.getWindowOrZero()) : IntegerAttr();
+/// Which keys queries see, as a kernel has it: by rules for all of them, or by ranges.
+struct Visibility {
+  UnitAttr causal;
+  IntegerAttr window;
+  Value past;
+  SmallVector<Value> ranges;
+};
+
+template <typename OpTy>
+static Visibility lowerVisibility(Code &builder, OpTy op, typename OpTy::Adaptor adaptor, Value past,
+                                  ArrayRef<OpFoldResult> queries, ArrayRef<OpFoldResult> keys) {
+  Visibility visibility{adaptor.getCausalAttr(), {}, past, {}};
+  SeenKeys seen(op.getCausal(), op.getWindowOrZero());
+  RangeSizes sizes{queries[kBatch], queries[kKeys], keys[kKeys]};
+  if (op.hasSegments())
+    visibility.ranges =
+        createRangesOfSegments(builder, seen, sizes, adaptor.getQuerySegments(), adaptor.getKeySegments());
+  else if (past && isa<RankedTensorType>(past.getType()))
+    visibility.ranges = createRangesOfCaches(builder, seen, sizes, past);
+  else if (op.getWindowAttr())
+    visibility.window = builder.getI64IntegerAttr(op.getWindowOrZero());
+  if (!visibility.ranges.empty())
+    visibility.causal = {}, visibility.past = {};
+  return visibility;
 }
 
 /// Seed, step, first row and site, in a shard also the first call of a row and the extent; nothing where no weight is
@@ -109,6 +138,7 @@ struct LowerAttention : OpConversionPattern<AttentionOp> {
     Value past = adaptor.getPast();
     if (past)
       past = requirePlaces(builder, "attention", past, toI64(builder, queries[kKeys]), toI64(builder, keys[kKeys]));
+    Visibility visibility = lowerVisibility(builder, op, adaptor, past, queries, keys);
     SmallVector<Value> dropout = lowerDropout(builder, op, adaptor, queries, keys[kKeys]);
     int64_t threshold = op.getThreshold();
     SmallVector<Value> inits;
@@ -119,14 +149,14 @@ struct LowerAttention : OpConversionPattern<AttentionOp> {
       inits.push_back(
           tensor::EmptyOp::create(builder, ArrayRef(rows).take_front(tensor.getRank()), tensor.getElementType()));
     }
-    OperandMaps maps = getMaps(op);
+    OperandMaps maps = getMaps(op, visibility.ranges.size());
     maps.operands.push_back(maps.queries);
     maps.operands.append(op.getStatistics().size(), maps.statistics);
     auto kernel = attention::KernelOp::create(
         builder, op->getResultTypes(), adaptor.getQ(), adaptor.getK(), adaptor.getV(), adaptor.getMask(),
-        adaptor.getSink(), past, dropout, inits,
+        adaptor.getSink(), visibility.past, visibility.ranges, dropout, inits,
         /*scratch=*/Value(), builder.getAffineMapArrayAttr(maps.operands), builder.getF64FloatAttr(op.getScoreScale()),
-        adaptor.getCausalAttr(), getWindowAttr(op), adaptor.getCapAttr(),
+        visibility.causal, visibility.window, adaptor.getCapAttr(),
         dropout.empty() ? IntegerAttr() : builder.getI64IntegerAttr(threshold),
         dropout.empty() ? FloatAttr() : builder.getF64FloatAttr(getDropoutScale(threshold)));
     rewriter.replaceOp(op, kernel.getResults());
@@ -141,11 +171,12 @@ struct LowerAttentionGrad : OpConversionPattern<AttentionGradOp> {
     Code builder(rewriter, op.getLoc());
     SmallVector<OpFoldResult> queries = getSizes(builder, adaptor.getQ()), keys = getSizes(builder, adaptor.getK());
     requireHeads(builder, queries[kHeads], keys[kHeads]);
+    Visibility visibility = lowerVisibility(builder, op, adaptor, /*past=*/Value(), queries, keys);
     SmallVector<Value> dropout = lowerDropout(builder, op, adaptor, queries, keys[kKeys]);
     SmallVector<Value> inits;
     for (Value like : {adaptor.getQ(), adaptor.getK(), adaptor.getV()})
       inits.push_back(tensor::EmptyOp::create(builder, getSizes(builder, like), getElementTypeOrSelf(like.getType())));
-    OperandMaps maps = getMaps(op);
+    OperandMaps maps = getMaps(op, visibility.ranges.size());
     maps.operands.append({maps.queries, maps.statistics, maps.statistics, maps.queries, maps.keys, maps.keys});
     if (op.getSink()) {
       OpFoldResult sizes[] = {queries[0], queries[2], queries[kHeads]};
@@ -156,9 +187,9 @@ struct LowerAttentionGrad : OpConversionPattern<AttentionGradOp> {
     int64_t threshold = op.getThreshold();
     auto kernel = attention::BackwardOp::create(
         builder, op->getResultTypes(), adaptor.getQ(), adaptor.getK(), adaptor.getV(), adaptor.getMask(),
-        adaptor.getSink(), adaptor.getDy(), adaptor.getMax(), adaptor.getSum(), dropout, inits, /*scratch=*/Value(),
-        builder.getAffineMapArrayAttr(maps.operands), builder.getF64FloatAttr(op.getScoreScale()),
-        adaptor.getCausalAttr(), getWindowAttr(op), adaptor.getCapAttr(),
+        adaptor.getSink(), visibility.ranges, adaptor.getDy(), adaptor.getMax(), adaptor.getSum(), dropout, inits,
+        /*scratch=*/Value(), builder.getAffineMapArrayAttr(maps.operands), builder.getF64FloatAttr(op.getScoreScale()),
+        visibility.causal, visibility.window, adaptor.getCapAttr(),
         dropout.empty() ? IntegerAttr() : builder.getI64IntegerAttr(threshold),
         dropout.empty() ? FloatAttr() : builder.getF64FloatAttr(getDropoutScale(threshold)));
     rewriter.replaceOp(op, kernel.getResults());
@@ -173,6 +204,31 @@ static bool isArgument(Value tensor) {
   return (isa<BlockArgument>(tensor) && function) || tensor.getDefiningOp<bufferization::ToTensorOp>();
 }
 
+/// New keys of each sample go to places of their own. A sample whose keys do not fit gets none.
+static Value appendToSamples(Code &builder, Value x, Value cache, Value pasts, Value places) {
+  SmallVector<OpFoldResult> sizes = getSizes(builder, x);
+  auto getEnd = [&](int64_t dimension) {
+    return getValueOrCreateConstantIndexOp(builder, builder.getLoc(), sizes[dimension]);
+  };
+  Value none = arith::ConstantIndexOp::create(builder, 0), one = arith::ConstantIndexOp::create(builder, 1);
+  auto addSample = [&](Value sample, ValueRange before) {
+    Value past = builder.create<tensor::ExtractOp>(pasts, sample);
+    Value fits = fitsPast(builder, past, toI64(builder, sizes[kKeys]), places);
+    Value begin = arith::IndexCastOp::create(builder, builder.getIndexType(), past);
+    Value added = builder.select(fits, getEnd(kKeys), none);
+    return builder.loop(none, getEnd(kHeads), one, before, [&](Value head, ValueRange ofHead) {
+      return builder.loop(none, added, one, ofHead, [&](Value key, ValueRange ofKey) {
+        Value place = builder.add(begin, key);
+        return builder.loop(none, getEnd(3), one, ofKey, [&](Value column, ValueRange all) -> SmallVector<Value> {
+          Value number = builder.create<tensor::ExtractOp>(x, ValueRange{sample, head, key, column});
+          return {builder.create<tensor::InsertOp>(number, all.front(), ValueRange{sample, head, place, column})};
+        });
+      });
+    });
+  };
+  return builder.loop(none, getEnd(kBatch), one, cache, addSample).front();
+}
+
 struct LowerAppend : OpConversionPattern<AppendOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(AppendOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
@@ -185,6 +241,10 @@ struct LowerAppend : OpConversionPattern<AppendOp> {
     if (isArgument(cache)) {
       Value empty = tensor::EmptyOp::create(builder, places, op.getCache().getType().getElementType());
       cache = linalg::CopyOp::create(builder, cache, empty).getResult(0);
+    }
+    if (isa<RankedTensorType>(past.getType())) {
+      rewriter.replaceOp(op, appendToSamples(builder, adaptor.getX(), cache, past, toI64(builder, places[kKeys])));
+      return success();
     }
     SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0)),
         strides(sizes.size(), builder.getIndexAttr(1));

@@ -49,11 +49,11 @@ struct AttentionRule : GradientOpInterface::ExternalModel<AttentionRule, Attenti
       types.push_back(RankedTensorType::get({sizes[0], sizes[2], sizes[1]}, arithmetic));
     auto backward = AttentionGradOp::create(
         builder, types, dy, read(q), read(k), read(v), read(attention.getMax()), read(attention.getSum()),
-        read(attention.getMask()), read(sink), read(attention.getSeed()), read(attention.getStep()),
-        read(attention.getOriginRow()), read(attention.getOriginSite()), read(attention.getOriginCol()),
-        read(attention.getExtentLocal()), read(attention.getExtentGlobal()), attention.getScaleAttr(),
-        attention.getCausalAttr(), attention.getWindowAttr(), attention.getCapAttr(), attention.getPAttr(),
-        attention.getSiteAttr());
+        read(attention.getMask()), read(sink), read(attention.getQuerySegments()), read(attention.getKeySegments()),
+        read(attention.getSeed()), read(attention.getStep()), read(attention.getOriginRow()),
+        read(attention.getOriginSite()), read(attention.getOriginCol()), read(attention.getExtentLocal()),
+        read(attention.getExtentGlobal()), attention.getScaleAttr(), attention.getCausalAttr(),
+        attention.getWindowAttr(), attention.getCapAttr(), attention.getPAttr(), attention.getSiteAttr());
     for (auto [operand, gradient] :
          {std::pair(q, backward.getDq()), std::pair(k, backward.getDk()), std::pair(v, backward.getDv())})
       if (gradients.isNeeded(operand))

@@ -139,11 +139,35 @@ struct InsertSliceRule : GradientOpInterface::ExternalModel<InsertSliceRule, ten
 
 /// The same where the slice is what a cache is given. The old keys that it replaced have the gradient zero.
 struct AppendRule : GradientOpInterface::ExternalModel<AppendRule, AppendOp> {
+  /// Of each sample from its own place on.
+  static Value takeNewKeys(Gradients &gradients, Value dy, Value x, Value pasts) {
+    ImplicitLocOpBuilder &builder = gradients.getBuilder();
+    auto type = cast<RankedTensorType>(x.getType());
+    Value empty = tensor::EmptyOp::create(builder, createSizes(gradients, x), type.getElementType());
+    AffineMap all = builder.getMultiDimIdentityMap(4);
+    AffineMap ofSample = AffineMap::get(4, 0, builder.getAffineDimExpr(0));
+    SmallVector<utils::IteratorType> loops(4, utils::IteratorType::parallel);
+    auto body = [&](OpBuilder &nested, Location location, ValueRange elements) {
+      ImplicitLocOpBuilder inner(location, nested);
+      Value past = arith::IndexCastOp::create(inner, inner.getIndexType(), elements[0]);
+      SmallVector<Value> place;
+      for (int64_t dimension = 0; dimension < 4; ++dimension)
+        place.push_back(linalg::IndexOp::create(inner, dimension));
+      place[2] = arith::AddIOp::create(inner, past, place[2]);
+      linalg::YieldOp::create(inner, Value(tensor::ExtractOp::create(inner, dy, place)));
+    };
+    auto taken = linalg::GenericOp::create(builder, empty.getType(), pasts, empty, {ofSample, all}, loops, body);
+    Value result = taken.getResult(0);
+    return result.getType() == type ? result : Value(tensor::CastOp::create(builder, type, result));
+  }
+
   LogicalResult differentiate(Operation *op, Gradients &gradients) const {
     auto append = cast<AppendOp>(op);
     ImplicitLocOpBuilder &builder = gradients.getBuilder();
     Value dy = gradients.get(append.getResult()), x = append.getX(), past = gradients.getPrimal(append.getPast());
-    if (gradients.isNeeded(x)) {
+    if (gradients.isNeeded(x) && isa<RankedTensorType>(past.getType())) {
+      gradients.add(x, takeNewKeys(gradients, dy, x, past));
+    } else if (gradients.isNeeded(x)) {
       SmallVector<OpFoldResult> offsets(4, builder.getIndexAttr(0));
       offsets[2] = arith::IndexCastOp::create(builder, builder.getIndexType(), past).getResult();
       Slice slice(builder, offsets, createSizes(gradients, x));

@@ -20,15 +20,46 @@ static Value toIndex(ImplicitLocOpBuilder &b, OpFoldResult size) {
   return getValueOrCreateConstantIndexOp(b, b.getLoc(), size);
 }
 
-Value resid::requirePlaces(ImplicitLocOpBuilder &b, Value past, OpFoldResult added, OpFoldResult places) {
-  Value begin = arith::IndexCastOp::create(b, b.getIndexType(), past);
-  Value zero = arith::ConstantIndexOp::create(b, 0);
+static Value isPlace(OpBuilder &b, Location loc, Value begin, Value free) {
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  Value isCount = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, begin, zero);
+  Value fits = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, begin, free);
+  return arith::AndIOp::create(b, loc, isCount, fits);
+}
+
+/// Whether `holds` is true of all elements; it gets them and their places.
+static Value holdsOfAll(ImplicitLocOpBuilder &b, Value tensor,
+                        function_ref<Value(ImplicitLocOpBuilder &, Value, ValueRange)> holds) {
+  int64_t rank = cast<RankedTensorType>(tensor.getType()).getRank();
+  auto flag = RankedTensorType::get({}, b.getI1Type());
+  Value start = arith::ConstantOp::create(b, DenseElementsAttr::get(flag, true));
+  SmallVector<AffineMap> maps{b.getMultiDimIdentityMap(rank), AffineMap::get(rank, 0, b.getContext())};
+  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::reduction);
+  auto body = [&](OpBuilder &nested, Location location, ValueRange elements) {
+    ImplicitLocOpBuilder inner(location, nested);
+    SmallVector<Value> places;
+    for (int64_t dimension = 0; dimension < rank; ++dimension)
+      places.push_back(linalg::IndexOp::create(inner, dimension));
+    Value next = holds(inner, elements[0], places);
+    linalg::YieldOp::create(inner, Value(arith::AndIOp::create(inner, elements[1], next)));
+  };
+  Value all = linalg::GenericOp::create(b, flag, tensor, start, maps, loops, body).getResult(0);
+  return tensor::ExtractOp::create(b, all, ValueRange());
+}
+
+void resid::requirePlaces(ImplicitLocOpBuilder &b, Value past, OpFoldResult added, OpFoldResult places) {
   Value free = arith::SubIOp::create(b, toIndex(b, places), toIndex(b, added));
-  Value isCount = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, begin, zero);
-  Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, begin, free);
-  cf::AssertOp::create(b, arith::AndIOp::create(b, isCount, fits),
-                       "expected a cache with places for the keys of this call");
-  return begin;
+  auto fits = [&](ImplicitLocOpBuilder &inner, Value number, ValueRange) {
+    return isPlace(inner, inner.getLoc(), arith::IndexCastOp::create(inner, inner.getIndexType(), number), free);
+  };
+  Value holds = isa<RankedTensorType>(past.getType()) ? holdsOfAll(b, past, fits) : fits(b, past, {});
+  cf::AssertOp::create(b, holds, "expected a cache with places for the keys of this call");
+}
+
+Value resid::getBegin(ImplicitLocOpBuilder &b, Value past, Value sample) {
+  if (isa<RankedTensorType>(past.getType()))
+    past = tensor::ExtractOp::create(b, past, sample);
+  return arith::IndexCastOp::create(b, b.getIndexType(), past);
 }
 
 AttentionLinalg::AttentionLinalg(AttentionOp op, OpBuilder &builder)
@@ -50,9 +81,11 @@ void AttentionLinalg::findSizes() {
     group = quotient;
   }
   isGrouped = getConstantIntValue(group) != 1;
-  if (op.getPast()) {
-    past = requirePlaces(b, op.getPast(), q[2], k[2]);
-    filled = arith::AddIOp::create(b, past, toIndex(b, q[2]));
+  if (op.getPast())
+    requirePlaces(b, op.getPast(), q[2], k[2]);
+  if (op.hasSegments()) {
+    queryPlaces = findPlaces(op.getQuerySegments());
+    keyPlaces = findPlaces(op.getKeySegments());
   }
 }
 
@@ -159,14 +192,14 @@ Value AttentionLinalg::multiplyValues(Value weights) {
 
 /// Places of the cache that hold nothing yet may hold NaN, which no weight of 0 would remove.
 Value AttentionLinalg::getValues() {
-  if (!filled)
+  if (!op.getPast())
     return op.getV();
   Value empty = tensor::EmptyOp::create(b, tensor::getMixedSizes(b, b.getLoc(), op.getV()),
                                         getElementTypeOrSelf(op.getV().getType()));
   AffineMap all = b.getMultiDimIdentityMap(4);
   return makeGeneric(op.getV(), empty, {all, all}, 0, [&](ValueRange arguments) -> Value {
     Value key = linalg::IndexOp::create(b, 2);
-    Value isThere = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, key, filled);
+    Value isThere = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, key, getFilled());
     Value zero = arith::ConstantOp::create(b, b.getFloatAttr(arguments[0].getType(), 0));
     return arith::SelectOp::create(b, isThere, arguments[0], zero);
   });
@@ -181,22 +214,66 @@ AffineMap AttentionLinalg::getMaskMap() {
   return AffineMap::get(4, 0, sizes, b.getContext());
 }
 
+Value AttentionLinalg::getFilled() {
+  if (!op.getPast())
+    return Value();
+  return arith::AddIOp::create(b, getBegin(b, op.getPast(), linalg::IndexOp::create(b, 0)), toIndex(b, q[2]));
+}
+
+/// How many numbers equal to one come before it. That equal ones stand side by side is asserted.
+Value AttentionLinalg::findPlaces(Value segments) {
+  Sizes sizes = tensor::getMixedSizes(b, b.getLoc(), segments);
+  Value empty = tensor::EmptyOp::create(b, sizes, b.getIndexType());
+  Value none = linalg::FillOp::create(b, arith::ConstantIndexOp::create(b, 0).getResult(), empty).getResult(0);
+  SmallVector<AffineMap> maps{getMap(3, {0, 1}), getMap(3, {0, 2}), getMap(3, {0, 1})};
+  Value places = makeGeneric({segments, segments}, none, maps, 1, [&](ValueRange elements) -> Value {
+    Value isSame = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, elements[0], elements[1]);
+    Value isBefore = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, linalg::IndexOp::create(b, 2),
+                                           linalg::IndexOp::create(b, 1));
+    Value more = arith::IndexCastUIOp::create(b, b.getIndexType(), arith::AndIOp::create(b, isSame, isBefore));
+    return arith::AddIOp::create(b, elements[2], more);
+  });
+  Value holds = holdsOfAll(b, segments, [&](ImplicitLocOpBuilder &inner, Value number, ValueRange at) -> Value {
+    Value place = tensor::ExtractOp::create(inner, places, at), zero = arith::ConstantIndexOp::create(inner, 0);
+    Value isFirst = arith::CmpIOp::create(inner, arith::CmpIPredicate::eq, place, zero);
+    Value isNone = arith::CmpIOp::create(inner, arith::CmpIPredicate::eq, number,
+                                         arith::ConstantIntOp::create(inner, number.getType(), -1));
+    Value one = arith::ConstantIndexOp::create(inner, 1);
+    Value before = arith::MaxSIOp::create(inner, arith::SubIOp::create(inner, at[1], one), zero);
+    Value other = tensor::ExtractOp::create(inner, segments, ValueRange{at[0], before});
+    Value isSame = arith::CmpIOp::create(inner, arith::CmpIPredicate::eq, number, other);
+    return arith::OrIOp::create(inner, arith::OrIOp::create(inner, isFirst, isNone), isSame);
+  });
+  cf::AssertOp::create(b, holds, "expected equal segments side by side");
+  return places;
+}
+
 /// In a body over the scores: -Inf where the key is not there, not seen, or not near enough.
 Value AttentionLinalg::hide(Value score) {
   using Predicate = arith::CmpIPredicate;
-  auto hideWhere = [&](Predicate predicate, Value limit) {
-    Value isHidden = arith::CmpIOp::create(b, predicate, linalg::IndexOp::create(b, 3), limit);
+  Value query = linalg::IndexOp::create(b, 2), key = linalg::IndexOp::create(b, 3);
+  auto hide = [&](Value isHidden) {
     score = arith::SelectOp::create(b, isHidden, number(-std::numeric_limits<double>::infinity()), score);
   };
-  if (filled)
+  auto hideWhere = [&](Predicate predicate, Value limit) { hide(arith::CmpIOp::create(b, predicate, key, limit)); };
+  if (Value filled = getFilled())
     hideWhere(Predicate::sge, filled);
+  if (op.hasSegments()) {
+    Value sample = linalg::IndexOp::create(b, 0);
+    auto read = [&](Value tensor, Value place) -> Value {
+      return tensor::ExtractOp::create(b, tensor, ValueRange{sample, place});
+    };
+    Value own = read(op.getQuerySegments(), query), other = read(op.getKeySegments(), key);
+    hide(arith::CmpIOp::create(b, Predicate::ne, own, other));
+    hide(arith::CmpIOp::create(b, Predicate::eq, own, arith::ConstantIntOp::create(b, own.getType(), -1)));
+    query = read(queryPlaces, query), key = read(keyPlaces, key);
+  }
   SeenKeys seen(op.getCausal(), op.getWindowOrZero());
   if (!seen.first && !seen.end)
     return score;
-  Value place = linalg::IndexOp::create(b, 2);
-  if (past)
-    place = arith::AddIOp::create(b, past, place);
-  auto count = [&](int64_t keys) { return arith::AddIOp::create(b, place, arith::ConstantIndexOp::create(b, keys)); };
+  if (op.getPast())
+    query = arith::AddIOp::create(b, getBegin(b, op.getPast(), linalg::IndexOp::create(b, 0)), query);
+  auto count = [&](int64_t keys) { return arith::AddIOp::create(b, query, arith::ConstantIndexOp::create(b, keys)); };
   hideWhere(Predicate::sge, count(*seen.end));
   if (seen.first)
     hideWhere(Predicate::slt, count(*seen.first));

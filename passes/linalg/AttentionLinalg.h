@@ -13,8 +13,10 @@
 
 namespace mlir::resid {
 
-/// Where the keys of this call begin, as an index; that they fit is asserted.
-Value requirePlaces(ImplicitLocOpBuilder &b, Value past, OpFoldResult added, OpFoldResult places);
+/// Asserts that the keys of this call fit after those of `past`, an i64 or one for each sample.
+void requirePlaces(ImplicitLocOpBuilder &b, Value past, OpFoldResult added, OpFoldResult places);
+/// Where the keys of a sample (an index) begin, as an index.
+Value getBegin(ImplicitLocOpBuilder &b, Value past, Value sample);
 
 class AttentionLinalg {
 public:
@@ -64,6 +66,9 @@ private:
   SmallVector<AffineMap> getProductMaps(ArrayRef<unsigned> x, ArrayRef<unsigned> y);
   Value multiplyQueries();
   Value hide(Value score);
+  /// In a body with these loops over samples: how many keys are there with this call. Null without a cache.
+  Value getFilled();
+  Value findPlaces(Value segments);
   Value getValues();
 
   AttentionOp op;
@@ -73,8 +78,8 @@ private:
   /// How many heads of q share one of k.
   OpFoldResult group;
   bool isGrouped = false;
-  /// How many keys were there before this call, and are there with it. Null without a cache.
-  Value past, filled;
+  /// With segments: the place of each query, and each key, in its own one. [batch, count], i64.
+  Value queryPlaces, keyPlaces;
   SmallVector<ReassociationIndices> heads = {{0}, {1, 2}, {3}, {4}};
 };
 

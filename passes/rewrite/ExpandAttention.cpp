@@ -9,9 +9,11 @@
 #include "passes/linalg/AttentionLinalg.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::resid {
@@ -83,8 +85,24 @@ struct ExpandAttention : resid::impl::ExpandAttentionBase<ExpandAttention> {
     ImplicitLocOpBuilder b(op.getLoc(), builder);
     SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, b.getLoc(), op.getX());
     OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
-    Value begin = requirePlaces(b, op.getPast(), sizes[2], tensor::getMixedSize(b, b.getLoc(), op.getCache(), 2));
-    return insertSlice(b, b.getLoc(), op.getX(), op.getCache(), {zero, zero, begin, zero}, sizes, {one, one, one, one});
+    requirePlaces(b, op.getPast(), sizes[2], tensor::getMixedSize(b, b.getLoc(), op.getCache(), 2));
+    SmallVector<OpFoldResult> strides(4, one);
+    if (!isa<RankedTensorType>(op.getPast().getType()))
+      return insertSlice(b, b.getLoc(), op.getX(), op.getCache(),
+                         {zero, zero, getBegin(b, op.getPast(), Value()), zero}, sizes, strides);
+    auto addSample = [&](OpBuilder &nested, Location location, Value sample, ValueRange before) {
+      ImplicitLocOpBuilder inner(location, nested);
+      SmallVector<OpFoldResult> own(sizes);
+      own.front() = one;
+      Value added =
+          extractSlice(inner, location, /*type=*/nullptr, op.getX(), {sample, zero, zero, zero}, own, strides);
+      Value after = insertSlice(inner, location, added, before.front(),
+                                {sample, zero, getBegin(inner, op.getPast(), sample), zero}, own, strides);
+      scf::YieldOp::create(inner, after);
+    };
+    Value none = arith::ConstantIndexOp::create(b, 0), next = arith::ConstantIndexOp::create(b, 1);
+    Value samples = getValueOrCreateConstantIndexOp(b, b.getLoc(), sizes.front());
+    return scf::ForOp::create(b, none, samples, next, ValueRange(op.getCache()), addSample).getResult(0);
   }
 };
 } // namespace

@@ -54,3 +54,11 @@ func.func @append.C3_result(%cache: tensor<1x2x8x4xf32>, %x: tensor<1x2x1x4xf32>
   %y = "resid.append"(%cache, %x, %past) : (tensor<1x2x8x4xf32>, tensor<1x2x1x4xf32>, i64) -> tensor<1x2x?x4xf32>
   return
 }
+
+// -----
+
+func.func @append.C4_batch(%cache: tensor<1x2x8x4xf32>, %x: tensor<1x2x1x4xf32>, %past: tensor<2xi64>) {
+  // expected-error @+1 {{expected a past for each sample of 'tensor<1x2x8x4xf32>', but got 'tensor<2xi64>'}}
+  %y = resid.append %cache, %x past(%past) : tensor<1x2x8x4xf32>, tensor<1x2x1x4xf32>, tensor<2xi64>
+  return
+}

@@ -83,7 +83,7 @@ func.func @attention_grad.C7_type(%q: tensor<1x2x3x4xf32>, %dy: tensor<1x2x3x4xf
 
 func.func @attention_grad.C8_type(%q: tensor<1x2x3x4xf32>, %s: tensor<1x2x3xf64>) {
   // expected-error @+1 {{expected statistics of type 'tensor<1x2x3xf32>' but got 'tensor<1x2x3xf64>'}}
-  %g:3 = "resid.attention_grad"(%q, %q, %q, %q, %s, %s) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>}
+  %g:3 = "resid.attention_grad"(%q, %q, %q, %q, %s, %s) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}
        : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3xf64>, tensor<1x2x3xf64>)
          -> (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>)
   return
@@ -129,7 +129,7 @@ func.func @attention_grad.C12_rows(%q: tensor<65537x65536x1x1xf32>, %s: tensor<6
 
 func.func @attention_grad.C13_dk(%q: tensor<1x2x3x4xf32>, %s: tensor<1x2x3xf32>) {
   // expected-error @+1 {{expected dk of type 'tensor<1x2x3x4xf32>' but got 'tensor<1x2x3x4xbf16>'}}
-  %g:3 = "resid.attention_grad"(%q, %q, %q, %q, %s, %s) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>}
+  %g:3 = "resid.attention_grad"(%q, %q, %q, %q, %s, %s) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}
        : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3xf32>, tensor<1x2x3xf32>)
          -> (tensor<1x2x3x4xf32>, tensor<1x2x3x4xbf16>, tensor<1x2x3x4xf32>)
   return
@@ -176,7 +176,7 @@ func.func @attention_grad.C17_size(%q: tensor<1x2x3x4xf32>, %s: tensor<1x2x3xf32
 
 func.func @attention_grad.C18_alone(%q: tensor<1x2x3x4xf32>, %s: tensor<1x2x3xf32>) {
   // expected-error @+1 {{expected dsinks beside a sink, and only there}}
-  %g:4 = "resid.attention_grad"(%q, %q, %q, %q, %s, %s) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>}
+  %g:4 = "resid.attention_grad"(%q, %q, %q, %q, %s, %s) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}
        : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3xf32>, tensor<1x2x3xf32>)
          -> (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x3x2xf32>)
   return
@@ -186,8 +186,26 @@ func.func @attention_grad.C18_alone(%q: tensor<1x2x3x4xf32>, %s: tensor<1x2x3xf3
 
 func.func @attention_grad.C18_type(%q: tensor<1x2x3x4xf32>, %s: tensor<1x2x3xf32>, %sink: tensor<2xf32>) {
   // expected-error @+1 {{expected dsinks of type 'tensor<1x3x2xf32>' but got 'tensor<1x2x3xf32>'}}
-  %g:4 = "resid.attention_grad"(%q, %q, %q, %q, %s, %s, %sink) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0>}
+  %g:4 = "resid.attention_grad"(%q, %q, %q, %q, %s, %s, %sink) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>}
        : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3xf32>, tensor<1x2x3xf32>, tensor<2xf32>)
          -> (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3xf32>)
+  return
+}
+
+// -----
+
+func.func @attention_grad.C19_keys(%q: tensor<1x2x3x4xf32>, %s: tensor<1x2x3xf32>, %a: tensor<1x3xi32>, %b: tensor<1x4xi32>) {
+  // expected-error @+1 {{expected segments of k of type 'tensor<1x3xi32>' but got 'tensor<1x4xi32>'}}
+  %g:3 = resid.attention_grad %q, %q, %q, %q statistics(%s, %s) segments(%a, %b)
+       : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x3xi32>, tensor<1x4xi32>
+  return
+}
+
+// -----
+
+func.func @attention_grad.C20_dropout(%q: tensor<1x2x3x4xf32>, %s: tensor<1x2x3xf32>, %a: tensor<1x3xi32>, %i: i64) {
+  // expected-error @+1 {{expected no dropout beside segments}}
+  %g:3 = resid.attention_grad %q, %q, %q, %q statistics(%s, %s) segments(%a, %a) dropout(%i, %i) {p = 0.5, site = 0}
+       : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x3xi32>, tensor<1x3xi32>
   return
 }

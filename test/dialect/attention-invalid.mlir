@@ -236,7 +236,7 @@ func.func @attention.C11_origin_without_dropout(%q: tensor<1x2x3x4xf32>, %i: i64
 
 func.func @attention.C11_half_an_origin(%q: tensor<1x2x3x4xf32>, %i: i64) {
   // expected-error @+1 {{expected origin_row and origin_site together but got only origin_row}}
-  %y = "resid.attention"(%q, %q, %q, %i, %i, %i) {operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0>, p = 0.5, site = 0}
+  %y = "resid.attention"(%q, %q, %q, %i, %i, %i) {operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0>, p = 0.5, site = 0}
        : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, i64, i64, i64) -> tensor<1x2x3x4xf32>
   return
 }
@@ -338,5 +338,77 @@ func.func @attention.C16_size(%q: tensor<1x2x3x4xf32>, %s: tensor<3xf32>) {
 func.func @attention.C16_type(%q: tensor<1x2x3x4xf32>, %s: tensor<2xi32>) {
   // expected-error @+1 {{operand #3 must be ranked tensor of f16, bf16, f32 or f64}}
   %y = resid.attention %q, %q, %q sink(%s) : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<2xi32>
+  return
+}
+
+// -----
+
+func.func @attention.C17_batch(%q: tensor<1x2x3x4xf32>, %p: tensor<2xi64>) {
+  // expected-error @+1 {{expected a past for each sample of 'tensor<1x2x3x4xf32>', but got 'tensor<2xi64>'}}
+  %y = resid.attention %q, %q, %q past(%p) : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<2xi64>
+  return
+}
+
+// -----
+
+func.func @attention.C17_rank(%q: tensor<1x2x3x4xf32>, %p: tensor<i64>) {
+  // expected-error @+1 {{expected a past for each sample of 'tensor<1x2x3x4xf32>', but got 'tensor<i64>'}}
+  %y = resid.attention %q, %q, %q past(%p) : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<i64>
+  return
+}
+
+// -----
+
+func.func @attention.C17_type(%q: tensor<1x2x3x4xf32>, %p: tensor<1xi32>) {
+  // expected-error @+1 {{operand #3 must be i64, or a ranked tensor of i64, but got 'tensor<1xi32>'}}
+  %y = resid.attention %q, %q, %q past(%p) : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1xi32>
+  return
+}
+
+// -----
+
+func.func @attention.C18_type(%q: tensor<1x2x3x4xf32>, %s: tensor<1x3xi64>) {
+  // expected-error @+1 {{operand #3 must be ranked tensor of i32, without an encoding and of at most 2^47 bytes, but got 'tensor<1x3xi64>'}}
+  %y = resid.attention %q, %q, %q segments(%s, %s) : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x3xi64>, tensor<1x3xi64>
+  return
+}
+
+// -----
+
+func.func @attention.C18_rank(%q: tensor<1x2x3x4xf32>, %s: tensor<3xi32>) {
+  // expected-error @+1 {{expected segments of q of type 'tensor<1x3xi32>' but got 'tensor<3xi32>'}}
+  %y = resid.attention %q, %q, %q segments(%s, %s) : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<3xi32>, tensor<3xi32>
+  return
+}
+
+// -----
+
+func.func @attention.C18_queries(%q: tensor<1x2x3x4xf32>, %s: tensor<1x4xi32>, %k: tensor<1x3xi32>) {
+  // expected-error @+1 {{expected segments of q of type 'tensor<1x3xi32>' but got 'tensor<1x4xi32>'}}
+  %y = resid.attention %q, %q, %q segments(%s, %k) : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x4xi32>, tensor<1x3xi32>
+  return
+}
+
+// -----
+
+func.func @attention.C18_missing(%q: tensor<1x2x3x4xf32>, %s: tensor<1x3xi32>) {
+  // expected-error @+1 {{expected 5 types (q, k, v, segments of q, segments of k), but got 4: that of segments of k is missing}}
+  %y = resid.attention %q, %q, %q segments(%s, %s) : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x3xi32>
+  return
+}
+
+// -----
+
+func.func @attention.C19_past(%q: tensor<1x2x3x4xf32>, %s: tensor<1x3xi32>, %p: i64) {
+  // expected-error @+1 {{expected no past beside segments}}
+  %y = resid.attention %q, %q, %q past(%p) segments(%s, %s) : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x3xi32>, tensor<1x3xi32>
+  return
+}
+
+// -----
+
+func.func @attention.C19_dropout(%q: tensor<1x2x3x4xf32>, %s: tensor<1x3xi32>, %i: i64) {
+  // expected-error @+1 {{expected no dropout beside segments}}
+  %y = resid.attention %q, %q, %q segments(%s, %s) dropout(%i, %i) {p = 0.5, site = 0} : tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x3xi32>, tensor<1x3xi32>
   return
 }

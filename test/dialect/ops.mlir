@@ -154,6 +154,23 @@ func.func @attention_terms(%q: tensor<2x8x?x64xbf16>, %k: tensor<2x2x?x64xbf16>,
   return
 }
 
+// CHECK-LABEL: func.func @attention_packs
+func.func @attention_packs(%q: tensor<2x8x?x64xbf16>, %k: tensor<2x2x?x64xbf16>, %sink: tensor<8xf16>, %pasts: tensor<?xi64>,
+                           %a: tensor<2x?xi32>, %b: tensor<?x?xi32>, %s: tensor<2x8x?xf32>) {
+  // CHECK: resid.attention %arg0, %arg1, %arg1 sink(%arg2) past(%arg3) {causal} : tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<8xf16>, tensor<?xi64>{{$}}
+  %0 = resid.attention %q, %k, %k sink(%sink) past(%pasts) {causal}
+       : tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<8xf16>, tensor<?xi64>
+  // CHECK: resid.append %arg1, %arg1 past(%arg3) : tensor<2x2x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<?xi64>
+  %1 = resid.append %k, %k past(%pasts) : tensor<2x2x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<?xi64>
+  // CHECK: resid.attention %arg0, %arg1, %arg1 segments(%arg4, %arg5) : tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x?xi32>, tensor<?x?xi32>{{$}}
+  %2 = resid.attention %q, %k, %k segments(%a, %b)
+       : tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x?xi32>, tensor<?x?xi32>
+  // CHECK: resid.attention_grad %arg0, %arg0, %arg1, %arg1 statistics(%arg6, %arg6) segments(%arg4, %arg5) {causal} : tensor<2x8x?x64xbf16>, tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x?xi32>, tensor<?x?xi32>{{$}}
+  %3:3 = resid.attention_grad %q, %q, %k, %k statistics(%s, %s) segments(%a, %b) {causal}
+         : tensor<2x8x?x64xbf16>, tensor<2x8x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2x?xi32>, tensor<?x?xi32>
+  return
+}
+
 // CHECK-LABEL: func.func @attention_sizes
 func.func @attention_sizes(%q: tensor<?x?x?x256xf16>, %none: tensor<0x0x0x1xf64>, %fixed: tensor<3x6x5x1xf64>, %keys: tensor<3x?x5x1xf64>,
                            %k: tensor<?x2x7x1xf64>, %v: tensor<3x2x?x1xf64>, %mask: tensor<1x6x5x7xf64>) {

@@ -1,7 +1,7 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Cases of attention and its gradients: of every type, masks, windows, caches, caps, sinks, dropout, heads of one column and of
-# 576, values of another size than keys, values of Inf and NaN.
+# 576, values of another size than keys, values of Inf and NaN, packs, caches of samples.
 
 import dataclasses
 import re
@@ -42,6 +42,23 @@ SPECIAL = """func.func @f(%q: tensor<1x2x7x20xf32>, %k: tensor<1x2x300x20xf32>, 
   return %y, %z, %w : tensor<1x2x7x20xf32>, tensor<1x2x7x20xf32>, tensor<1x2x7x20xf32>
 }
 """
+# Two packs, of which sequences have more keys than a chunk, or begin within a block of rows.
+NUMBERS = [[*[5] * 13, *[-1] * 2, *[8] * 270, *[2] * 15], [*[1] * 2, *[2] * 290, *[-1] * 8]]
+PACK = """func.func @f(%q: tensor<2x4x300x24xf32>, %k: tensor<2x2x300x24xf32>, %v: tensor<2x2x300x20xf32>, %s: tensor<2x300xi32>) -> tensor<2x4x300x20xf32> {
+  %y = resid.attention %q, %k, %v segments(%s, %s) {causal}
+      : tensor<2x4x300x24xf32>, tensor<2x2x300x24xf32>, tensor<2x2x300x20xf32>, tensor<2x300xi32>, tensor<2x300xi32>
+  return %y : tensor<2x4x300x20xf32>
+}
+"""
+# The samples' caches are read and written; one of them is full.
+CACHES = """func.func @f(%q: tensor<3x4x2x24xf32>, %x: tensor<3x2x2x24xf32>, %c: tensor<3x2x300x24xf32>, %p: tensor<3xi64>)
+    -> (tensor<3x4x2x24xf32>, tensor<3x2x300x24xf32>) {
+  %k = resid.append %c, %x past(%p) : tensor<3x2x300x24xf32>, tensor<3x2x2x24xf32>, tensor<3xi64>
+  %y = resid.attention %q, %k, %k past(%p) {causal, window = 200}
+      : tensor<3x4x2x24xf32>, tensor<3x2x300x24xf32>, tensor<3x2x300x24xf32>, tensor<3xi64>
+  return %y, %k : tensor<3x4x2x24xf32>, tensor<3x2x300x24xf32>
+}
+"""
 
 
 def forward(to, attention, program, queries, keys, past):
@@ -76,6 +93,17 @@ def gradients(to, results, name, function, clause, element, queries, keys, last)
     to.add(name, both, programs.name_arrays(f"{q} {k} {k} {last} 7 9 {q}"), results, f"--entry={function}_value_and_grad")
 
 
+def pack(to):
+    """Forward and backward in one call."""
+    source = to.folder / "source.mlir"
+    source.write_text(PACK)
+    command = [to.residc, source, "--grad=f", "--wrt=0,1,2", "--grad-mode=value-and-grad", "--emit=mlir", "-o", "-"]
+    both = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    numbers = ",".join(str(number) for numbers in NUMBERS for number in numbers)
+    arguments = programs.name_arrays(f"f32[2x4x300x24] f32[2x2x300x24] f32[2x2x300x20] i32[2x300]={numbers} f32[2x4x300x20]")
+    to.add("a pack", both, arguments, 4, "--entry=f_value_and_grad")
+
+
 def import_attention(folder):
     """Of this repository; it takes its folder from the command line."""
     given, sys.argv = sys.argv, ["attention.py", str(folder)]
@@ -97,6 +125,8 @@ def choose(folder, residc, names=SOME, sizes=SIZES):
     gradients(to, 4, "gradients", "f", "causal,", "f32", 21, 270, "f32[270]")
     gradients(to, 4, "gradients of f64 in a window", "f", "window = 40,", "f64", 35, 67, "f32[67]")
     gradients(to, 5, "gradients of bf16, sink and cap", "sink", "causal,", "bf16", 9, 40, "bf16[4]")
+    pack(to)
+    to.add("caches of samples", CACHES, [*programs.name_arrays("f32[3x4x2x24] f32[3x2x2x24] f32[3x2x300x24]"), "i64[3]=0,298,255"], 2)
     # The threads of a warp hand weights to each other in shared memory. Here the result of the second attention takes the
     # place of its queries.
     to.add("twice", TWICE, programs.name_arrays("f32[1x2x9x20] f32[1x2x40x20]"), 1)

@@ -66,6 +66,21 @@ TEST_F(GradientTest, AttentionWithWindows) {
     })");
 }
 
+// Padding, a key that no query sees, and a sequence whose keys stand before those of another.
+TEST_F(GradientTest, AttentionOfPack) {
+  check(R"(
+    func.func @f(%q: tensor<1x2x6x3xf64>, %k: tensor<1x1x6x3xf64>, %v: tensor<1x1x6x3xf64>, %sink: tensor<2xf64>)
+        -> tensor<1x2x6x3xf64> {
+      %a = arith.constant dense<[[5, 5, -1, 2, 2, 2]]> : tensor<1x6xi32>
+      %b = arith.constant dense<[[2, 2, 5, 5, 5, -1]]> : tensor<1x6xi32>
+      %s = resid.attention %q, %k, %v sink(%sink) segments(%a, %b) {causal}
+          : tensor<1x2x6x3xf64>, tensor<1x1x6x3xf64>, tensor<1x1x6x3xf64>, tensor<2xf64>, tensor<1x6xi32>, tensor<1x6xi32>
+      %y = resid.attention %s, %k, %v segments(%a, %a) {cap = 2.0, window = 2}
+          : tensor<1x2x6x3xf64>, tensor<1x1x6x3xf64>, tensor<1x1x6x3xf64>, tensor<1x6xi32>, tensor<1x6xi32>
+      return %y : tensor<1x2x6x3xf64>
+    })");
+}
+
 // Head 1 has a sink that is -Inf, and query 1 no key.
 TEST_F(GradientTest, AttentionWithCapAndSink) {
   check(R"(

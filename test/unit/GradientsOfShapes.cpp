@@ -109,6 +109,13 @@ TEST_F(GradientTest, Append) {
       %z = arith.mulf %y, %y : tensor<2x?x?x2xf64>
       return %z, %a : tensor<2x?x?x2xf64>, tensor<2x?x?x2xf64>
     })");
+  // Of each sample another number.
+  check(R"(
+    func.func @f(%c: tensor<2x2x?x3xf64>, %x: tensor<2x2x3x3xf64>) -> tensor<2x2x?x3xf64> {
+      %past = arith.constant dense<[1, 0]> : tensor<2xi64>
+      %y = resid.append %c, %x past(%past) : tensor<2x2x?x3xf64>, tensor<2x2x3x3xf64>, tensor<2xi64>
+      return %y : tensor<2x2x?x3xf64>
+    })");
 }
 
 } // namespace mlir::resid::reference

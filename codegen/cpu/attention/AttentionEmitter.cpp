@@ -22,21 +22,24 @@ void AttentionEmitter::emit(Value low, Value high) {
   Value all = code.multiply(view.shape.group.value, view.shape.queries.value);
   Value blocks = code.ceilDivide(all, code.constant(kUnitRows));
   code.loop(low, high, 1, [&](Value number) {
-    Unit unit = makeUnit(number, blocks);
-    startRows(unit);
-    code.loop(view.getFirstChunk(unit.seen), unit.seen.end, kChunkKeys, [&](Value first) { emitChunk(unit, first); });
-    code.loop(0, unit.count, 1, [&](Value row) { finishRow(unit, row); });
+    Value head = code.divide(number, blocks), keyHeads = view.shape.keyHeads.value;
+    Value first = code.multiply(code.remainder(number, blocks), kUnitRows);
+    KeyHead place{code.divide(head, keyHeads), code.remainder(head, keyHeads)};
+    view.forOrigins(place, first, code.min(code.add(first, kUnitRows), all),
+                    [&](Value low, Value high) { emitUnit(makeUnit(place, low, high)); });
   });
 }
 
-AttentionEmitter::Unit AttentionEmitter::makeUnit(Value number, Value blocks) {
+void AttentionEmitter::emitUnit(const Unit &unit) {
+  startRows(unit);
+  code.loop(view.getFirstChunk(unit.seen), unit.seen.end, kChunkKeys, [&](Value first) { emitChunk(unit, first); });
+  code.loop(0, unit.count, 1, [&](Value row) { finishRow(unit, row); });
+}
+
+AttentionEmitter::Unit AttentionEmitter::makeUnit(const KeyHead &head, Value first, Value end) {
   Unit unit;
-  Value queries = view.shape.queries.value, all = code.multiply(view.shape.group.value, queries);
-  Value head = code.divide(number, blocks);
-  unit.head = {code.divide(head, view.shape.keyHeads.value), code.remainder(head, view.shape.keyHeads.value)};
-  unit.firstRow = code.multiply(code.remainder(number, blocks), kUnitRows);
-  unit.count = code.min(kUnitRows, code.subtract(all, unit.firstRow));
-  unit.seen = view.findSeenByRows(unit.firstRow, unit.count);
+  unit.head = head, unit.firstRow = first, unit.count = code.subtract(end, first);
+  unit.seen = view.findSeenByRows(head, unit.firstRow, unit.count);
   chooseForm(unit);
   return unit;
 }
@@ -119,7 +122,7 @@ void AttentionEmitter::emitChunk(const Unit &unit, Value first) {
   chunk.hasSpecial = inForm(unit, code.getI1Type(), expectSpecial, pack).front();
   auto emitRows = [&](Value row) {
     RowBlock block = makeBlock(unit, chunk, row);
-    if (!view.shape.isCausal && view.shape.window == 0)
+    if (!view.shape.isCausal && view.shape.window == 0 && view.shape.ranges == 0)
       return emitBlock(unit, chunk, block);
     Value least = code.add(block.from, 1);
     code.choose(code.isAtMost(least, block.keys), [&] { emitBlock(unit, chunk, block); });
@@ -135,7 +138,7 @@ void AttentionEmitter::emitChunk(const Unit &unit, Value first) {
 /// first, whether a mask leaves them a key there or not: a state without keys is 0.
 AttentionEmitter::RowBlock AttentionEmitter::makeBlock(const Unit &unit, const Chunk &chunk, Value row) {
   RowBlock block{row, code.min(shape.rows, code.subtract(unit.count, row)), code.constant(0), {}, {}};
-  KeyRange seen = view.findSeenByRows(code.add(unit.firstRow, row), block.count);
+  KeyRange seen = view.findSeenByRows(unit.head, code.add(unit.firstRow, row), block.count);
   block.keys = code.min(chunk.keys, code.subtract(seen.end, chunk.first));
   block.isFirst = code.isEqual(chunk.first, view.getFirstChunk(seen));
   if (seen.first) {

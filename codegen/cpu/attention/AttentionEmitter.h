@@ -48,7 +48,8 @@ private:
     Value isFirst;
   };
 
-  Unit makeUnit(Value unit, Value blocks);
+  Unit makeUnit(const KeyHead &head, Value first, Value end);
+  void emitUnit(const Unit &unit);
   void startRows(const Unit &unit);
   void chooseForm(Unit &unit);
   SmallVector<Value> inForm(const Unit &unit, TypeRange types, function_ref<SmallVector<Value>()> unpacked,

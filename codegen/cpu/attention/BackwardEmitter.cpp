@@ -18,7 +18,7 @@ void BackwardEmitter::forChunks(const KeyRange &keys, function_ref<void(const Ch
   code.loop(view.getFirstChunk(keys), keys.end, kChunkKeys, [&](Value first) {
     Chunk chunk{first, code.min(kChunkKeys, code.subtract(keys.end, first)), {}, {}};
     chunk.panels = code.ceilDivide(chunk.keys, code.constant(kPanelColumns));
-    Value offset = code.multiply(code.divide(first, kChunkKeys), memory.chunkBytes);
+    Value offset = code.multiply(view.getChunkNumber(keys, first), memory.chunkBytes);
     chunk.place = view.inSlot(memory.blockBytes, code.getI8Type(), offset);
     body(chunk);
   });
@@ -45,16 +45,44 @@ void BackwardEmitter::fillZeros(Value target, Value rows, int64_t columns, int64
 void BackwardEmitter::emit(Value low, Value high) {
   code.loop(low, high, 1, [&](Value number) {
     Value keyHeads = view.shape.keyHeads.value;
-    KeyRange keys{{}, view.shape.keys.value};
     KeyHead head{code.divide(number, keyHeads), code.remainder(number, keyHeads)};
-    forChunks(keys, [&](const Chunk &chunk) { startChunk(head, chunk); });
-    Value all = code.multiply(view.shape.group.value, view.shape.queries.value);
-    code.loop(0, all, kBackwardRows, [&](Value first) { emitBlock(head, first, all); });
-    forChunks(keys, [&](const Chunk &chunk) {
-      finishChunk(head, chunk, memory.keySums, view.shape.getDk(), memory.queries, memory.queryStride);
-      finishChunk(head, chunk, memory.valueSums, view.shape.getDv(), memory.gradients, memory.gradientStride);
+    Value queries = view.shape.queries.value;
+    if (!view.shape.hasOrigins())
+      return emitKeys(head, {{}, view.shape.keys.value}, code.constant(0), queries);
+    clearKeys(head);
+    view.forOrigins(head, code.constant(0), queries, [&](Value first, Value end) {
+      emitKeys(head, view.findSeenByRows(head, first, code.subtract(end, first)), first, end);
     });
   });
+}
+
+/// Keys of a head that no others than its queries [first, end) see, those of each head of q that reads it.
+void BackwardEmitter::emitKeys(const KeyHead &head, const KeyRange &keys, Value first, Value end) {
+  forChunks(keys, [&](const Chunk &chunk) { startChunk(head, chunk); });
+  auto emitRows = [&](Value low, Value high) {
+    code.loop(low, high, kBackwardRows, [&](Value row) { emitBlock(head, row, high); });
+  };
+  Value queries = view.shape.queries.value;
+  if (!view.shape.hasOrigins())
+    emitRows(first, code.multiply(view.shape.group.value, queries));
+  else
+    code.loop(0, view.shape.group.value, 1, [&](Value ofGroup) {
+      Value before = code.multiply(ofGroup, queries);
+      emitRows(code.add(before, first), code.add(before, end));
+    });
+  forChunks(keys, [&](const Chunk &chunk) {
+    finishChunk(head, chunk, memory.keySums, view.shape.getDk(), memory.queries, memory.queryStride);
+    finishChunk(head, chunk, memory.valueSums, view.shape.getDv(), memory.gradients, memory.gradientStride);
+  });
+}
+
+/// The gradients of keys that no query sees.
+void BackwardEmitter::clearKeys(const KeyHead &head) {
+  for (unsigned operand : {view.shape.getDk(), view.shape.getDv()})
+    code.loop(0, view.shape.keys.value, 1, [&](Value key) {
+      view.storeRow(operand, view.advance(view.atHead(operand, head), operand, kKey, key),
+                    [&](int64_t) { return view.splat(0.0); });
+    });
 }
 
 void BackwardEmitter::startChunk(const KeyHead &head, const Chunk &chunk) {
@@ -123,7 +151,7 @@ void BackwardEmitter::turn(Value source, int64_t sourceStride, Value target, int
 void BackwardEmitter::emitBlock(const KeyHead &head, Value first, Value all) {
   FloatType arithmetic = view.getArithmetic();
   RowBlock block{first, code.min(kBackwardRows, code.subtract(all, first)), {}};
-  block.seen = view.findSeenByRows(block.first, block.count);
+  block.seen = view.findSeenByRows(head, block.first, block.count);
   startRows(head, block);
   Value sums = view.inSlot(memory.sums, arithmetic, code.constant(0));
   fillZeros(sums, block.count, memory.paddedSize, memory.paddedSize);

@@ -49,6 +49,8 @@ private:
   Value getRow(Value rows, Value row, int64_t stride);
   void fillZeros(Value target, Value rows, int64_t columns, int64_t stride);
 
+  void emitKeys(const KeyHead &head, const KeyRange &keys, Value first, Value end);
+  void clearKeys(const KeyHead &head);
   void startChunk(const KeyHead &head, const Chunk &chunk);
   void emitBlock(const KeyHead &head, Value first, Value all);
   void startRows(const KeyHead &head, const RowBlock &block);

@@ -41,13 +41,14 @@ KernelView ChunkPacker::viewColumns(unsigned operand) {
 
 void ChunkPacker::packKeys(unsigned operand, Value first, Value count, Value target, int64_t panelStride) {
   PanelRange range;
-  range.source = view.atHead(operand, head);
+  // Chunks begin at any key where sequences lie in a pack.
+  range.source = view.advance(view.atHead(operand, head), operand, kKey, first);
   range.target = target;
   range.panelLength = code.constant(panelStride);
-  range.firstPanel = code.divide(first, kPanelColumns);
+  range.firstPanel = code.constant(0);
   range.panels = code.ceilDivide(count, code.constant(kPanelColumns));
   range.terms = code.constant(view.shape.operands[operand].columns);
-  KernelView keys = viewKeys(operand, code.add(first, count));
+  KernelView keys = viewKeys(operand, count);
   packPanels(keys, range);
 }
 

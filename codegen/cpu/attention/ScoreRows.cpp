@@ -14,7 +14,7 @@ using namespace mlir::resid::cpu;
 
 void ScoreRow::see(AttentionView &view, const QueryPlace &place, Value first) {
   Code &code = view.code;
-  KeyRange seen = view.findSeen(place.query, place.query);
+  KeyRange seen = view.findSeen(place);
   Value none = code.constant(0);
   visible = code.max(code.min(keys, code.subtract(seen.end, first)), none);
   if (seen.first)

@@ -65,12 +65,42 @@ QueryUnit AttentionWarp::makeQueryUnit(Value number) {
   QueryUnit unit;
   Value all = countRows(), firstOfBlock;
   std::tie(unit.head, firstOfBlock) = findBlock(number, all);
-  unit.seen = findSeenByRows(firstOfBlock, code.min(plan.getBlockRows(), code.subtract(all, firstOfBlock)));
+  unit.seen = findSeenByRows(unit.head, firstOfBlock, code.min(plan.getBlockRows(), code.subtract(all, firstOfBlock)));
   unit.lastKey = code.subtract(unit.seen.end, 1);
   unit.firstRow = code.add(firstOfBlock, rowsBefore);
   unit.count = code.subtract(all, unit.firstRow);
   unit.first = getPlace(unit.head, getRow(unit, code.constant(0)));
   return unit;
+}
+
+AttentionWarp::Numbers AttentionWarp::forParts(const QueryUnit &unit, Numbers first,
+                                               function_ref<Numbers(const QueryUnit &, Numbers)> body) {
+  if (!shape.hasOrigins())
+    return body(unit, std::move(first));
+  Value firstOfBlock = code.subtract(unit.firstRow, rowsBefore);
+  Value end = code.min(code.add(firstOfBlock, plan.getBlockRows()), countRows());
+  return forOrigins(unit.head, firstOfBlock, end, first, [&](Value low, Value high, ValueRange before) {
+    QueryUnit part = unit;
+    part.seen = findSeenByRows(unit.head, low, code.subtract(high, low));
+    part.lastKey = code.subtract(part.seen.end, 1);
+    part.firstInPart = low, part.endOfPart = high;
+    return body(part, llvm::to_vector(before));
+  });
+}
+
+AttentionWarp::Numbers AttentionWarp::takePart(const QueryUnit &part, Numbers after, ArrayRef<Value> before) {
+  if (!part.firstInPart)
+    return after;
+  size_t ofRow = after.size() / plan.sharedRows;
+  for (auto [i, number] : llvm::enumerate(after))
+    number = code.select(isInPart(part, i / ofRow), number, before[i]);
+  return after;
+}
+
+/// Whether a unit's row is in its part.
+Value AttentionWarp::isInPart(const QueryUnit &part, int64_t row) {
+  Value number = getRow(part, code.constant(row));
+  return code.both(code.isAtMost(part.firstInPart, number), code.isAtMost(code.add(number, 1), part.endOfPart));
 }
 
 /// Without divisions: a row is that after the one before it, or in the next head.
@@ -79,6 +109,8 @@ SmallVector<WarpQuery> AttentionWarp::makeQueries(const QueryUnit &unit) {
   QueryPlace place = {unit.first.batch, makeOpaque(code, unit.first.head), makeOpaque(code, unit.first.query)};
   for (int64_t i = 0; i < plan.sharedRows; ++i) {
     queries.push_back(makeQuery(place));
+    if (unit.firstInPart)
+      queries.back().seen.end = code.select(isInPart(unit, i), queries.back().seen.end, 0);
     Value isThere = code.isAtMost(code.constant(i + 2), unit.count), next = code.add(place.query, 1);
     Value isInNext = code.both(isThere, code.isEqual(next, shape.queries.value));
     place.head = code.select(isInNext, code.add(place.head, 1), place.head);
@@ -94,7 +126,7 @@ Value AttentionWarp::getRow(const QueryUnit &unit, Value number) {
 //===------------------------------------------- numbers of rows --------------------------------------------------===//
 
 WarpQuery AttentionWarp::makeQuery(const QueryPlace &place) {
-  WarpQuery query{place, findSeen(place.query, place.query), {}, {}};
+  WarpQuery query{place, findSeen(place), {}, {}};
   if (shape.hasMask)
     query.mask = atPlace(AttentionShape::kMask, place);
   if (shape.threshold != 0)

@@ -30,6 +30,8 @@ struct QueryUnit {
   /// Keys that one of the block's queries may see, of which the last one is there.
   attention::KeyRange seen;
   Value lastKey;
+  /// All other rows see none of them; null: all rows of the block may.
+  Value firstInPart, endOfPart;
   /// The place of the first row.
   attention::QueryPlace first;
 };
@@ -62,6 +64,11 @@ public:
   /// The head of a unit, and the first row of its block.
   std::pair<attention::KeyHead, Value> findBlock(Value unit, Value rows);
   QueryUnit makeQueryUnit(Value number);
+  /// Runs a body on the rows of the unit's block, those of each origin by themselves: other rows see no key then.
+  Numbers forParts(const QueryUnit &unit, Numbers first,
+                   function_ref<Numbers(const QueryUnit &part, Numbers before)> body);
+  /// The numbers `after`, as many for each shared row, but those `before` of rows that are not in the part.
+  Numbers takePart(const QueryUnit &part, Numbers after, ArrayRef<Value> before);
   /// The row that has this number (i64) among those of the warp.
   Value getRow(const QueryUnit &unit, Value number);
   WarpQuery makeQuery(const attention::QueryPlace &place);
@@ -121,6 +128,7 @@ public:
   static constexpr int64_t kOwnStep = 32;
 
 private:
+  Value isInPart(const QueryUnit &part, int64_t row);
   /// What a block keeps in shared memory: rows of columns, and then weights in the same place.
   void allocate(int64_t weights);
   int64_t getRowStride() const;

@@ -31,11 +31,13 @@ void ForwardWarp::emit() {
       return States{all.take_front(rows), all.slice(rows, rows), all.drop_front(2 * rows)};
     };
     Numbers first = concatenate(Numbers(rows, none), Numbers(rows, zero), Numbers(rows * columns, zero));
-    Numbers last = code.rolledLoop(warp.getFirstChunk(unit.seen), unit.seen.end, kChunkKeys, first,
-                                   [&](Value key, ValueRange carried) -> Numbers {
-                                     States joined = join(split(carried), emitChunk(unit, key));
-                                     return concatenate(joined.maxima, joined.totals, joined.sums);
-                                   });
+    Numbers last = warp.forParts(unit, first, [&](const QueryUnit &part, Numbers before) {
+      return code.rolledLoop(warp.getFirstChunk(part.seen), part.seen.end, kChunkKeys, before,
+                             [&](Value key, ValueRange carried) -> Numbers {
+                               States joined = join(split(carried), emitChunk(part, key));
+                               return concatenate(joined.maxima, joined.totals, joined.sums);
+                             });
+    });
     States states = split(last);
     SmallVector<WarpQuery> queries = warp.makeQueries(unit);
     for (int64_t i = 0; i < plan.sharedRows; ++i)

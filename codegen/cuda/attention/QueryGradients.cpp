@@ -18,22 +18,30 @@ void QueryGradients::emit() {
   warp.forUnits(warp.countRows(), [&](Value number) {
     QueryUnit unit = warp.makeQueryUnit(number);
     Statistics statistics = loadStatistics(warp.makeQueries(unit));
-    auto forChunks = [&](int64_t count, function_ref<Numbers(Value first, Numbers sums)> add) {
-      Numbers zeros(count, warp.constantFloat(0.0));
-      return code.rolledLoop(warp.getFirstChunk(unit.seen), unit.seen.end, kChunkKeys, zeros,
-                             [&](Value first, ValueRange sums) { return add(first, llvm::to_vector(sums)); });
+    using Step = function_ref<Numbers(Value first, Numbers sums)>;
+    auto forChunks = [&](const QueryUnit &part, ArrayRef<Value> before, Step add) {
+      Numbers after = code.rolledLoop(warp.getFirstChunk(part.seen), part.seen.end, kChunkKeys, before,
+                                      [&](Value first, ValueRange sums) { return add(first, llvm::to_vector(sums)); });
+      return warp.takePart(part, std::move(after), before);
     };
-    Numbers means = forChunks(
-        plan.sharedRows, [&](Value first, Numbers sums) { return addTerms(unit, statistics, first, std::move(sums)); });
-    Numbers sums = forChunks(plan.sharedRows * columns, [&](Value first, Numbers sums) {
-      return addChunk(unit, statistics, means, first, std::move(sums));
+    Numbers zeros(plan.sharedRows * (1 + columns), warp.constantFloat(0.0));
+    Numbers made = warp.forParts(unit, zeros, [&](const QueryUnit &part, Numbers before) {
+      auto meansBefore = ArrayRef(before).take_front(plan.sharedRows);
+      Numbers means = forChunks(part, meansBefore, [&](Value first, Numbers sums) {
+        return addTerms(part, statistics, first, std::move(sums));
+      });
+      Numbers sums = forChunks(part, ArrayRef(before).drop_front(plan.sharedRows), [&](Value first, Numbers sums) {
+        return addChunk(part, statistics, means, first, std::move(sums));
+      });
+      means.append(sums.begin(), sums.end());
+      return means;
     });
+    auto means = ArrayRef(made).take_front(plan.sharedRows), sums = ArrayRef(made).drop_front(plan.sharedRows);
     SmallVector<WarpQuery> queries = warp.makeQueries(unit);
     statistics = loadStatistics(queries);
     for (int64_t i = 0; i < plan.sharedRows; ++i)
-      code.choose(code.isAtMost(code.constant(i + 1), unit.count), [&] {
-        finish(unit, queries[i], i, statistics, means[i], ArrayRef(sums).slice(i * columns, columns));
-      });
+      code.choose(code.isAtMost(code.constant(i + 1), unit.count),
+                  [&] { finish(unit, queries[i], i, statistics, means[i], sums.slice(i * columns, columns)); });
   });
 }
 

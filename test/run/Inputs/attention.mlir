@@ -95,3 +95,26 @@ func.func @capped(%q: tensor<1x4x3x4xf64>, %k: tensor<1x2x5x4xf64>, %v: tensor<1
          -> tensor<1x4x3x4xf64>, tensor<1x4x3xf64>, tensor<1x4x3xf64>
   return %y, %max, %sum : tensor<1x4x3x4xf64>, tensor<1x4x3xf64>, tensor<1x4x3xf64>
 }
+
+// Two samples whose caches hold other numbers of keys, of which NaN comes after.
+func.func @samples(%c: tensor<2x2x9x4xf64>, %k: tensor<2x2x2x4xf64>, %q: tensor<2x4x2x4xf64>) -> (tensor<2x4x2x4xf64>, tensor<2x4x2x4xf64>) {
+  %past = arith.constant dense<[4, 0]> : tensor<2xi64>
+  %zeros = arith.constant dense<0.0> : tensor<1x2x7x4xf64>
+  %nan = arith.divf %zeros, %zeros : tensor<1x2x7x4xf64>
+  %some = tensor.insert_slice %nan into %c[1, 0, 2, 0] [1, 2, 7, 4] [1, 1, 1, 1] : tensor<1x2x7x4xf64> into tensor<2x2x9x4xf64>
+  %a = resid.append %some, %k past(%past) : tensor<2x2x9x4xf64>, tensor<2x2x2x4xf64>, tensor<2xi64>
+  %y = resid.attention %q, %a, %a past(%past) {causal} : tensor<2x4x2x4xf64>, tensor<2x2x9x4xf64>, tensor<2x2x9x4xf64>, tensor<2xi64>
+  %z = resid.attention %q, %a, %a past(%past) {window = 2} : tensor<2x4x2x4xf64>, tensor<2x2x9x4xf64>, tensor<2x2x9x4xf64>, tensor<2xi64>
+  return %y, %z : tensor<2x4x2x4xf64>, tensor<2x4x2x4xf64>
+}
+
+// Three sequences in a pack and padding, whose keys stand in another order.
+func.func @pack(%q: tensor<1x4x7x4xf64>, %k: tensor<1x2x8x4xf64>, %v: tensor<1x2x8x4xf64>) -> (tensor<1x4x7x4xf64>, tensor<1x4x7x4xf64>) {
+  %a = arith.constant dense<[[5, 5, 5, -1, 2, 2, 9]]> : tensor<1x7xi32>
+  %b = arith.constant dense<[[-1, 2, 2, 2, 5, 5, -1, 7]]> : tensor<1x8xi32>
+  %y = resid.attention %q, %k, %v segments(%a, %b) {causal}
+       : tensor<1x4x7x4xf64>, tensor<1x2x8x4xf64>, tensor<1x2x8x4xf64>, tensor<1x7xi32>, tensor<1x8xi32>
+  %z = resid.attention %q, %k, %v segments(%a, %b) {window = 2}
+       : tensor<1x4x7x4xf64>, tensor<1x2x8x4xf64>, tensor<1x2x8x4xf64>, tensor<1x7xi32>, tensor<1x8xi32>
+  return %y, %z : tensor<1x4x7x4xf64>, tensor<1x4x7x4xf64>
+}

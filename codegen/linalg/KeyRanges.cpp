@@ -1,0 +1,159 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "codegen/linalg/KeyRanges.h"
+
+#include "codegen/linalg/Elementwise.h"
+#include "codegen/linalg/Patterns.h"
+#include "codegen/rows/RowsDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "runtime/resid.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+//===------------------------------------------- caches -----------------------------------------------------------===//
+
+void resid::requirePasts(Code &builder, StringRef name, Value pasts, Value added, Value places) {
+  Value counts = builder.max(builder.add(builder.subtract(places, added), 1), 0);
+  Value size = arith::IndexCastOp::create(builder, builder.getIndexType(), counts);
+  std::string text = ("a past of " + name + " is negative, or its cache has no place for the new keys").str();
+  requireIds(builder, pasts, size, std::nullopt, text);
+}
+
+Value resid::fitsPast(Code &builder, Value past, Value added, Value places) {
+  Value isCount = builder.compare(arith::CmpIPredicate::sge, past, 0);
+  return builder.both(isCount, builder.isAtMost(past, builder.subtract(places, added)));
+}
+
+/// Numbers for each query of a batch: `body` gets the elements of the inputs and the query's number.
+static SmallVector<Value> createNumbers(Code &builder, const RangeSizes &sizes, ArrayRef<ElementwiseOperand> inputs,
+                                        size_t count,
+                                        function_ref<SmallVector<Value>(Code &, ValueRange, Value)> body) {
+  SmallVector<OpFoldResult> all{sizes.batch, sizes.queries};
+  auto [shape, dynamic] = decomposeMixedValues(all);
+  SmallVector<Type> types(count, RankedTensorType::get(shape, builder.getI64Type()));
+  return createElementwise(builder, inputs, all, types, builder.getF32Type(), [&](Code &inner, ValueRange elements) {
+    Value number = linalg::IndexOp::create(inner, 1);
+    return body(inner, elements, arith::IndexCastOp::create(inner, inner.getI64Type(), number));
+  });
+}
+
+/// First and end of what a query at a place sees of its keys [low, high), of which the first has place 0.
+static std::pair<Value, Value> findSeen(Code &builder, const SeenKeys &seen, Value place, Value low, Value high) {
+  Value first = low, end = high;
+  if (seen.end)
+    end = builder.min(end, builder.add(low, builder.add(place, *seen.end)));
+  if (seen.first)
+    first = builder.add(low, builder.max(builder.add(place, *seen.first), 0));
+  return {first, end};
+}
+
+/// A range without keys is after all others, so that it has no part in those of several queries.
+static SmallVector<Value> chooseRange(Code &builder, Value isThere, std::pair<Value, Value> range, Value keys) {
+  return {builder.select(isThere, range.first, keys), builder.select(isThere, range.second, 0)};
+}
+
+SmallVector<Value> resid::createRangesOfCaches(Code &builder, const SeenKeys &seen, const RangeSizes &sizes,
+                                               Value pasts) {
+  Value queries = toI64(builder, sizes.queries), keys = toI64(builder, sizes.keys);
+  AffineMap ofBatch = AffineMap::getMultiDimMapWithTargets(2, {0}, builder.getContext());
+  auto body = [&](Code &inner, ValueRange elements, Value query) {
+    Value past = elements[0], filled = inner.add(past, queries);
+    auto range = ::findSeen(inner, seen, inner.add(past, query), inner.constant(0), filled);
+    return chooseRange(inner, fitsPast(inner, past, queries, keys), range, keys);
+  };
+  return createNumbers(builder, sizes, {{pasts, ofBatch}}, 2, body);
+}
+
+//===------------------------------------------- segments ---------------------------------------------------------===//
+
+namespace {
+/// For each number of some segments: where the equal ones among others begin and end, and how many there are; `others`
+/// and 0 where none is.
+struct EqualNumbers {
+  Value first, end, count;
+};
+} // namespace
+
+/// `numbers`: [batch, queries]; `others`: [batch, …], `size` of them.
+static EqualNumbers findEqual(Code &builder, Value numbers, Value others, OpFoldResult size) {
+  MLIRContext *context = builder.getContext();
+  Value limit = toI64(builder, size);
+  SmallVector<OpFoldResult> sizes = getSizes(builder, numbers);
+  SmallVector<Value> starts;
+  for (Value start : {limit, builder.constant(0), builder.constant(0)}) {
+    Value empty = tensor::EmptyOp::create(builder, sizes, builder.getI64Type());
+    starts.push_back(linalg::FillOp::create(builder, start, empty).getResult(0));
+  }
+  auto getMap = [&](ArrayRef<unsigned> loops) { return AffineMap::getMultiDimMapWithTargets(3, loops, context); };
+  SmallVector<AffineMap> maps{getMap({0, 1}), getMap({0, 2})};
+  maps.append(3, getMap({0, 1}));
+  constexpr auto parallel = utils::IteratorType::parallel, reduction = utils::IteratorType::reduction;
+  auto body = [&](OpBuilder &nested, Location location, ValueRange elements) {
+    Code inner(nested, location);
+    Value place = arith::IndexCastOp::create(inner, inner.getI64Type(), linalg::IndexOp::create(inner, 2));
+    Value isSame = inner.isEqual(elements[0], elements[1]);
+    Value next = inner.add(place, 1);
+    linalg::YieldOp::create(inner, ValueRange{inner.select(isSame, inner.min(elements[2], place), elements[2]),
+                                              inner.select(isSame, inner.max(elements[3], next), elements[3]),
+                                              inner.select(isSame, inner.add(elements[4], 1), elements[4])});
+  };
+  auto found = linalg::GenericOp::create(builder, TypeRange(ValueRange(starts)), ValueRange{numbers, others}, starts,
+                                         maps, {parallel, parallel, reduction}, body);
+  return {found.getResult(0), found.getResult(1), found.getResult(2)};
+}
+
+static Value areSideBySide(Code &builder, Value first, Value end, Value count) {
+  return builder.isEqual(builder.subtract(end, first), count);
+}
+
+/// Requires that equal numbers of a tensor stand side by side. -1 is no number.
+static void requireSideBySide(Code &builder, Value numbers, const EqualNumbers &own) {
+  MLIRContext *context = builder.getContext();
+  auto flag = RankedTensorType::get({}, builder.getI1Type());
+  Value start = arith::ConstantOp::create(builder, DenseElementsAttr::get(flag, true));
+  SmallVector<AffineMap> maps(4, getIdentityMap(context, 2));
+  maps.push_back(AffineMap::get(2, 0, context));
+  SmallVector<utils::IteratorType> loops(2, utils::IteratorType::reduction);
+  auto body = [&](OpBuilder &nested, Location location, ValueRange elements) {
+    Code inner(nested, location);
+    Value isNone = inner.isEqual(elements[0], -1);
+    Value holds = inner.either(isNone, areSideBySide(inner, elements[1], elements[2], elements[3]));
+    linalg::YieldOp::create(inner, inner.both(elements[4], holds));
+  };
+  Value all = linalg::GenericOp::create(builder, flag, ValueRange{numbers, own.first, own.end, own.count}, start, maps,
+                                        loops, body)
+                  .getResult(0);
+  rows::RequireOp::create(builder, tensor::ExtractOp::create(builder, all, ValueRange()), RESID_BAD_VALUE,
+                          "equal segments of attention do not stand side by side", Value());
+}
+
+SmallVector<Value> resid::createRangesOfSegments(Code &builder, const SeenKeys &seen, const RangeSizes &sizes,
+                                                 Value ofQueries, Value ofKeys) {
+  EqualNumbers own = findEqual(builder, ofQueries, ofQueries, sizes.queries), found = own;
+  requireSideBySide(builder, ofQueries, own);
+  if (ofQueries != ofKeys) {
+    requireSideBySide(builder, ofKeys, findEqual(builder, ofKeys, ofKeys, sizes.keys));
+    found = findEqual(builder, ofQueries, ofKeys, sizes.keys);
+  }
+  Value keys = toI64(builder, sizes.keys);
+  AffineMap identity = getIdentityMap(builder.getContext(), 2);
+  SmallVector<ElementwiseOperand> inputs;
+  for (Value input : {ofQueries, own.first, own.end, own.count, found.first, found.end, found.count})
+    inputs.push_back({input, identity});
+  auto body = [&](Code &inner, ValueRange elements, Value query) {
+    Value isThere = inner.compare(arith::CmpIPredicate::ne, elements[0], -1);
+    isThere = inner.both(isThere, inner.compare(arith::CmpIPredicate::ne, elements[6], 0));
+    // Where nobody answers for numbers that are wrong.
+    for (ValueRange run : {elements.slice(1, 3), elements.slice(4, 3)})
+      isThere = inner.both(isThere, areSideBySide(inner, run[0], run[1], run[2]));
+    auto range = ::findSeen(inner, seen, inner.subtract(query, elements[1]), elements[4], elements[5]);
+    SmallVector<Value> all = chooseRange(inner, isThere, range, keys);
+    all.push_back(inner.select(isThere, elements[4], 0));
+    return all;
+  };
+  return createNumbers(builder, sizes, inputs, 3, body);
+}
