@@ -81,6 +81,9 @@ def _parser() -> argparse.ArgumentParser:
         "--cache", action="store_true", help="keys and values of earlier tokens come and go as arguments and results"
     )
     command.add_argument(
+        "--packed", action="store_true", help="several sequences one after the other, each with the bits that it has alone"
+    )
+    command.add_argument(
         "--prefix", metavar="TEXT", help="stands before the names of weights (default: that of the class in config.json)"
     )
     command.add_argument(
@@ -132,6 +135,7 @@ def _model(options: argparse.Namespace) -> None:
         prefix=options.prefix,
         ignore=options.ignore,
         cache=options.cache,
+        packed=options.packed,
     )
     _write(options.file, text)
 

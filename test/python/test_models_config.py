@@ -243,3 +243,11 @@ def test_files(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     assert command(with_field, "--ignore=mystery")[0] == 0
     assert command(good, "--ignore=mystery")[0] == 2
     assert command(good, "--prefix=x.")[0] == 0 and '"x.norm.weight"' in output.read_text()
+
+
+def test_caches_and_packs_are_of_decoders() -> None:
+    for family, flag, what in (("bert", "cache", "cache"), ("hyper", "packed", "pack")):
+        with pytest.raises(FlagError, match=f"expected no {what} for '{family}'"):
+            write_model(family, CONFIGS[family], **{flag: True})
+    with pytest.raises(FlagError, match="expected a cache or a pack, found both"):
+        write_model("llama", CONFIGS["llama"], cache=True, packed=True)

@@ -90,7 +90,7 @@ CASES = [
 ]
 IDS = torch.tensor([[5, 3, 8, 59, 0, 7, 2], [1, 1, 2, 3, 5, 8, 13]])
 MASK = torch.tensor([[1, 1, 1, 1, 1, 0, 0], [1, 1, 1, 1, 1, 1, 1]], dtype=torch.bool)
-DECODERS = [family for family, preset in FAMILIES.items() if preset.cached]
+DECODERS = [family for family, preset in FAMILIES.items() if preset.decodes]
 
 
 def make(family: str, name: str, fields: "dict[str, Any]") -> "torch.nn.Module":

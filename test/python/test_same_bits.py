@@ -1,11 +1,12 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # The promise of docs/same-bits.md: the numbers of a token depend on nothing but the tokens before it. Decoders of all presets, with
-# random weights, run prompts at once, in random pieces from a cache, from the cache of another prompt with the same beginning, alone
-# and in batches, on one thread and on several. RESID_SAME_BITS_DRAWS says how many draws there are for all decoders together (200).
+# random weights, run prompts at once, in random pieces from a cache, from the cache of another prompt with the same beginning, alone,
+# in batches and in packs, on one thread and on several. RESID_SAME_BITS_DRAWS says how many draws there are for all decoders together (200).
 
 from __future__ import annotations
 
+import functools
 import os
 import random
 import re
@@ -20,7 +21,7 @@ import preset_configs
 DRAWS = int(os.environ.get("RESID_SAME_BITS_DRAWS", "200"))
 LLAMA = {**preset_configs.WIDE, "architectures": ["LlamaForCausalLM"], "num_key_value_heads": 2}
 CONFIGS = {**preset_configs.CONFIGS, "llama": LLAMA}
-DECODERS = [family for family, preset in FAMILIES.items() if preset.cached]
+DECODERS = [family for family, preset in FAMILIES.items() if preset.decodes]
 WORDS = 60
 
 
@@ -33,13 +34,15 @@ class Decoder:
         if family == "qwen3":
             types |= {"use_sliding_window": True, "sliding_window": 3}
         config = {**CONFIGS[family], "num_hidden_layers": 2, **types}
-        text = write_model(family, config, cache=True)
-        self.function = getattr(resid.compile(text, quiet=True), family.replace("-", "_"))
-        made = np.random.default_rng(7)
-        self.weights = []
-        for dims in re.findall(r"%\w+: tensor<([\dx]+)xf32> \{resid\.weight", text):
+        text, packed = write_model(family, config, cache=True), write_model(family, config, packed=True)
+        self.function, self.packed = (getattr(resid.compile(one, quiet=True), family.replace("-", "_")) for one in (text, packed))
+        made, weights = np.random.default_rng(7), {}
+        find = functools.partial(re.findall, r"%(\w+): tensor<([\dx]+)xf32> \{resid\.weight")
+        for name, dims in find(text):
             shape = [int(dim) for dim in dims.split("x")]
-            self.weights.append(made.standard_normal(shape, np.float32) / np.float32(np.sqrt(shape[-1])))
+            weights[name] = made.standard_normal(shape, np.float32) / np.float32(np.sqrt(shape[-1]))
+        # The programs have them in other orders.
+        self.weights, self.weights_of_packs = ([weights[name] for name, _ in find(one)] for one in (text, packed))
         found = re.search(r"%keys_0: tensor<\?x(\d+)x\?x(\d+)xf32>", text)
         assert found
         self.heads, self.size = int(found[1]), int(found[2])
@@ -51,6 +54,17 @@ class Decoder:
     def whole(self, ids: np.ndarray, threads: int = 1) -> np.ndarray:
         """All tokens in one call, from the first place of a cache that has no other."""
         return self.step(ids, 0, self.begin(*ids.shape), threads)[0]
+
+    def pack(self, prompts: "list[np.ndarray]", draw: random.Random) -> list[np.ndarray]:
+        """Prompts one after the other, in a random order, with padding between some. The numbers of each."""
+        ids, numbers, places = [], [], {}
+        for number in draw.sample(range(len(prompts)), len(prompts)):
+            for prompt, name in ((np.zeros(draw.choice((0, 0, 1, 9)), np.int64), -1), (prompts[number], 10 * number)):
+                places[name] = len(ids)
+                ids += prompt.tolist()
+                numbers += [name] * len(prompt)
+        logits = self.packed(np.array([ids]), np.array([numbers], np.int32), *self.weights_of_packs, threads=draw.choice((1, 2, 5)))
+        return [logits[:, places[10 * number] :][:, : len(prompt)] for number, prompt in enumerate(prompts)]
 
     def step(
         self, ids: np.ndarray, past: int, caches: "list[np.ndarray]", threads: int
@@ -96,6 +110,9 @@ def check(decoder: Decoder, draw: random.Random) -> None:
     rows = draw.sample(range(batch), draw.randint(1, batch))
     alone, _ = decoder.run(ids[rows], cut(tokens, draw), draw, 0, decoder.begin(len(rows), tokens))
     expect(alone, whole[rows], f"rows {rows} of {batch}")
+    cuts = [draw.randint(1, tokens) for _ in range(batch)]
+    for row, (end, found) in enumerate(zip(cuts, decoder.pack([ids[row, :end] for row, end in enumerate(cuts)], draw))):
+        expect(found, whole[row : row + 1, :end], f"{end} tokens in a pack of {cuts}")
     # Another prompt with the same beginning goes on from its cache.
     shared = draw.randint(0, tokens - 1)
     other = np.concatenate((ids[:, :shared], made.integers(0, WORDS, (batch, tokens - shared))), 1)

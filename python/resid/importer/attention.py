@@ -38,7 +38,8 @@ class Attention:
     precision: str = ""  # the type to compute in, where it is not resid's
     wanted: int | None = None  # which scores are a result too: qk_matmul_output_mode of ONNX
     sink: Tensor | None = None  # a score without a value for each head of q
-    past: str | None = None  # the i64 of how many keys were in the caches k and v before
+    past: str | Tensor | None = None  # how many keys were in the caches k and v before: an i64, or [batch] of them
+    segments: Tensor | None = None  # i32 [batch, positions]: which sequence of a pack queries and keys are of; -1 for padding
 
 
 def split_heads(p: Program, tensor: Tensor, heads: int) -> Tensor:
@@ -67,8 +68,8 @@ def emit_attention(p: Program, a: Attention) -> tuple[Tensor, Tensor | None]:
     sizes = (a.q.dims[3], a.v.dims[3])
     fits = all(isinstance(size, int) and 1 <= size <= MOST_HEAD_SIZE for size in sizes) and _heads_divide(a)
     if not fits or not 0 <= a.softcap < math.inf or a.precision or a.wanted is not None:
-        if a.sink is not None or a.past is not None:
-            raise Unsupported(f"a sink or a cache in attention with heads of {sizes[0]} and values of {sizes[1]}")
+        if a.sink is not None or a.past is not None or a.segments is not None:
+            raise Unsupported(f"a sink, a cache or a pack in attention with heads of {sizes[0]} and values of {sizes[1]}")
         return _written_out(p, a)
     mask = combined_mask(p, a)
     text, types = f"resid.attention {a.q.ssa}, {a.k.ssa}, {a.v.ssa}", [a.q.type, a.k.type, a.v.type]
@@ -77,7 +78,12 @@ def emit_attention(p: Program, a: Attention) -> tuple[Tensor, Tensor | None]:
         text, types = f"{text} mask({mask.ssa})", [*types, mask.type]
     if a.sink is not None:
         text, types = f"{text} sink({a.sink.ssa})", [*types, a.sink.type]
-    text += f" past({a.past})" if a.past is not None else ""
+    if a.segments is not None:
+        text, types = f"{text} segments({a.segments.ssa}, {a.segments.ssa})", [*types, *[a.segments.type] * 2]
+    if isinstance(a.past, Tensor):
+        text, types = f"{text} past({a.past.ssa})", [*types, a.past.type]
+    elif a.past is not None:
+        text += f" past({a.past})"
     settings = (["causal"] if a.causal else []) + ([f"window = {a.window}"] if a.window else [])
     settings += [f"cap = {literal(a.softcap, 'f64')}"] if a.softcap else []
     settings += [f"scale = {literal(a.scale, 'f64')}"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from .attention import Attention, emit_attention, join_heads, places, split_heads
+from .attention import Attention, emit_attention, join_heads, split_heads
 from .emit import Emitter, handles
 from .emit_elementwise import elementwise, one_type
 from .emit_reduce import reduce
@@ -64,11 +64,7 @@ def _grouped_attention(e: Emitter, node: Node) -> list[Tensor | None]:
         raise ModelError(f"attribute local_window_size = {window}: expected -1, or 1 or more")
     a = Attention(q, k, v, node.attributes.get("scale") or None, e.optional(node, 10), sink=_sink(e, node, q))
     a.softcap = float(e.attribute(node, "softcap", 0.0))
-    if cache.each is None:
-        a.causal, a.window, a.past = True, max(window, 0), cache.text or None
-    else:
-        lower = window - 1 if window > 0 else None
-        a.allowed = places(p, q.dims[2], k.dims[2], offset=cache.each, upper=0, lower=lower)
+    a.causal, a.window, a.past = True, max(window, 0), cache.each or cache.text or None
     return [join_heads(p, emit_attention(p, a)[0]), k, v]
 
 

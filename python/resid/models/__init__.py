@@ -27,7 +27,8 @@ __all__ = ["FAMILIES", "OUTPUTS", "PLACEMENTS", "Config", "read_config", "write_
 class Preset:
     """A family. `classes` is how the names of its classes begin. In a checkpoint of one that is not the bare model, `prefix`
     stands before the names of the bare model's weights. `heads` are the classes whose checkpoints give logits. `outputs` is what
-    its programs compute; the first one is what they do unless asked otherwise. `cached`: they may have caches of keys and values.
+    its programs compute; the first one is what they do unless asked otherwise. `decodes`: they may have caches of keys and values,
+    or take packs.
     `bare` is the name of the bare model's class, and `model_type` that of config.json, where they are not as usual."""
 
     write: Callable[..., str]
@@ -35,7 +36,7 @@ class Preset:
     prefix: str
     heads: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ("logits", "hidden")
-    cached: bool = False
+    decodes: bool = False
     bare: str | None = None
     model_type: str | None = None
 
@@ -44,7 +45,7 @@ class Preset:
 
 
 def _decoder(write: Callable[..., str], classes: str, **others: Any) -> Preset:
-    preset = Preset(write, classes, "model.", **{"cached": True, **others})
+    preset = Preset(write, classes, "model.", **{"decodes": True, **others})
     return dataclasses.replace(preset, heads=(f"{classes}ForCausalLM", preset.bare_class()))
 
 
@@ -53,7 +54,7 @@ FAMILIES = {
     "gemma3": _decoder(Gemma3.write, "Gemma3", bare="Gemma3TextModel", model_type="gemma3_text"),
     "gpt-oss": _decoder(GptOss.write, "GptOss", model_type="gpt_oss"),
     "gpt2": Preset(gpt2.write, "GPT2", "transformer.", ("GPT2LMHeadModel", "GPT2DoubleHeadsModel", "GPT2Model")),
-    "hyper": _decoder(hyper.write, "Hyper", cached=False),
+    "hyper": _decoder(hyper.write, "Hyper", decodes=False),
     "llama": _decoder(Llama.write, "Llama"),
     "mistral": _decoder(Mistral.write, "Mistral"),
     "modernbert": Preset(modernbert.write, "ModernBert", "model.", ("ModernBertForMaskedLM",), ("hidden", "logits")),
@@ -73,6 +74,7 @@ def write_model(
     prefix: str | None = None,
     ignore: Collection[str] = (),
     cache: bool = False,
+    packed: bool = False,
 ) -> str:
     """The text of the program of a family, one of FAMILIES.
 
@@ -80,7 +82,8 @@ def write_model(
     in the checkpoint, and those that it does not have are named after them. `output` is one of OUTPUTS[family]. `prefix` stands
     before the names of weights, by default that of the class that config.json names. `ignore` names fields that are not covered
     and that change nothing. With `cache`, a decoder takes how many tokens were there before, `past`, and for each layer the
-    caches of keys and values [batch, heads, places, size], and returns the latter with this call's tokens after its result.
+    caches of keys and values [batch, heads, places, size], and returns the latter with this call's tokens after its result. With `packed`, it
+    takes several sequences one after the other, [1, tokens], and the number of each token's sequence, `segments`; -1 is padding.
     Raises FlagError for these, ModelError for fields that are missing or wrong, Unsupported for fields and values that are not
     covered."""
     if family not in FAMILIES:
@@ -91,8 +94,11 @@ def write_model(
         raise FlagError(f"expected an output of {', '.join(OUTPUTS[family])}, found '{output}'")
     config = config if isinstance(config, Config) else Config(config)
     preset = FAMILIES[family]
-    if cache and not preset.cached:
-        raise FlagError(f"expected no cache for '{family}', found one")
+    for asked, what in ((cache, "cache"), (packed, "pack")):
+        if asked and not preset.decodes:
+            raise FlagError(f"expected no {what} for '{family}', found one")
+    if cache and packed:
+        raise FlagError("expected a cache or a pack, found both")
     model_type = preset.model_type or family
     if config.get("model_type") not in (None, model_type):
         raise config.wrong("model_type", f"'{model_type}'", ModelError)
@@ -104,7 +110,8 @@ def write_model(
         output = "hidden" if is_bare and architecture not in preset.heads else OUTPUTS[family][0]
     if output == "logits" and architecture not in preset.heads:
         raise config.wrong("architectures", f"{preset.heads[0]} for the output logits", Unsupported)
-    text = preset.write(config, placement, output, prefix, *([cache] if preset.cached else []))
+    tokens = "cached" if cache else "packed" if packed else "whole"
+    text = preset.write(config, placement, output, prefix, *([tokens] if preset.decodes else []))
     for field, values in ONLY.items():
         config.expect(field, *values)
     config.finish(HARMLESS[family], ignore)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from ..importer.attention import Attention, emit_attention, join_heads
 from ..importer.emit_linear import linear
@@ -16,8 +16,10 @@ from ..importer.errors import Unsupported
 from ..importer.program import Program, Tensor
 from .config import Config
 from .layers import Model, banner
-from .rotary import Rotation, rotation, tables
+from .rotary import Rotation, places_in_pack, rotation, tables
 
+# What a call has: prompts from their first tokens on, what comes after the tokens in caches, or a pack of sequences.
+Tokens = Literal["whole", "cached", "packed"]
 GATES = {"silu": "swiglu", "gelu": "geglu", "gelu_tanh": "geglu_tanh"}
 FULL, SLIDING = "full_attention", "sliding_attention"
 
@@ -73,8 +75,8 @@ class Decoder:
     # Whether the head is the table of the embedding where the file does not say so.
     is_tied: ClassVar[bool] = False
 
-    def __init__(self, config: Config, placement: str | None, prefix: str, cached: bool = False) -> None:
-        self.config, self.cached = config, cached
+    def __init__(self, config: Config, placement: str | None, prefix: str, tokens: Tokens = "whole") -> None:
+        self.config, self.tokens = config, tokens
         self.model = Model(
             Program(self.title.lower().replace(" ", "").replace("-", "_")),
             config.element(),
@@ -84,7 +86,7 @@ class Decoder:
             prefix,
             zero_centered=self.zero_centered,
             rounds_early=self.rounds_early,
-            is_open=cached,
+            is_open=tokens == "cached",
         )
         self.program = self.model.program
         self.width, self.heads, self.words, self.inner, self.layers = (
@@ -98,6 +100,7 @@ class Decoder:
         self.types = self.layer_types()
         self.tables: dict[str, tuple[Tensor, Tensor]] = {}
         self.past: str | None = None
+        self.segments: Tensor | None = None
         self.caches: list[Tensor] = []
 
     # -- what families have otherwise
@@ -165,7 +168,7 @@ class Decoder:
             made.append(rotate(self.program, self.normalise_each_head(x, f"{name}.{part}_norm"), self.tables[self.types[layer]]))
         q, k, v = made
         k, v = (self._append(layer, kind, x) for kind, x in (("keys", k), ("values", v)))
-        a = self.attend(layer, Attention(q, k, v, causal=True, past=self.past))
+        a = self.attend(layer, Attention(q, k, v, causal=True, past=self.past, segments=self.segments))
         context, _ = emit_attention(self.program, a)
         return m.linear(join_heads(self.program, context), f"{name}.o_proj", self.heads * self.size, self.width, bias=bias)
 
@@ -184,11 +187,14 @@ class Decoder:
     def run(self, stream: Stream, output: str) -> list[Tensor]:
         """Everything from the ids on, with what goes between the sub-layers as `stream` has it; after it the caches."""
         p = self.program
-        ids = p.argument("ids", "i64", ["batch", "tokens"])
-        if self.cached:
+        ids, places = p.argument("ids", "i64", [1 if self.tokens == "packed" else "batch", "tokens"]), None
+        if self.tokens == "cached":
             self.past = p.scalar_argument("past", "i64")
+        elif self.tokens == "packed":
+            self.segments = p.argument("segments", "i32", [1, "tokens"])
+            places = places_in_pack(p, self.segments)
         self.tables = {
-            kind: tables(p, self.rotation(kind), self.model.element, ids.dims[1], self.past)
+            kind: tables(p, self.rotation(kind), self.model.element, ids.dims[1], self.past, places)
             for kind in dict.fromkeys(self.types)
         }
         x = stream.begin(self.embed(ids))
@@ -208,9 +214,9 @@ class Decoder:
         return [f"{self.layers} layers", f"{self.width} columns", f"{self.heads} heads on {self.groups}"]
 
     @classmethod
-    def write(cls, config: Config, placement: str | None, output: str, prefix: str, cached: bool) -> str:
+    def write(cls, config: Config, placement: str | None, output: str, prefix: str, tokens: Tokens) -> str:
         """Ids to logits, or to the last layer where `output` is "hidden"."""
-        own = cls(config, placement, prefix, cached)
+        own = cls(config, placement, prefix, tokens)
         results = own.run(Stream(own.model, own.width), output)
         return own.program.text(results, banner(own.title, own.describe(), own.model.placement))
 

@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from ..importer.emit_elementwise import cast
+from ..importer.emit_shapes import reshape
 from ..importer.errors import ModelError
 from ..importer.program import Program, Tensor
 from ..importer.sizes import Dim
@@ -127,17 +128,45 @@ def _yarn(rule: Config, rates: np.ndarray, base: float, factor: float, original:
     return rates, usual if given is None else rule.number("attention_factor", above=0)
 
 
-def tables(p: Program, own: Rotation, element: str, positions: Dim, past: "str | None" = None) -> tuple[Tensor, Tensor]:
-    """Cosines and sines of positions from `past` (an i64) on, of a type. Angles are products of f32, as in the reference code."""
+def places_in_pack(p: Program, segments: Tensor) -> Tensor:
+    """How many positions [1, positions] of the same sequence come before each: i64 [positions]."""
+    positions = segments.dims[1]
+
+    def count(own: str, other: str, before: str) -> str:
+        is_same = p.inner(f"arith.cmpi eq, {own}, {other} : i32")
+        here, there = p.inner("linalg.index 0 : index"), p.inner("linalg.index 1 : index")
+        is_before = p.inner(f"arith.cmpi slt, {there}, {here} : index")
+        more = p.inner(f"arith.extui {p.inner(f'arith.andi {is_same}, {is_before} : i1')} : i1 to i64")
+        return p.inner(f"arith.addi {before}, {more} : i64")
+
+    flat = reshape(p, segments, [positions])
+    start = p.filled(0, "i64", [positions])
+    return p.generic([(flat, [0]), (flat, [1])], "i64", [positions], count, start, ["parallel", "reduction"], [0])
+
+
+def tables(
+    p: Program,
+    own: Rotation,
+    element: str,
+    positions: Dim,
+    past: "str | None" = None,
+    places: "Tensor | None" = None,
+) -> tuple[Tensor, Tensor]:
+    """Cosines and sines of positions from `past` (an i64) on, or of `places` (i64), of a type. Angles are products of f32, as in the
+    reference code."""
     rates = p.value(Tensor("f32", (len(own.rates),), known=own.rates.astype(np.float32)))
 
-    def angle(rate: str, _: str) -> str:
-        number = p.inner(f"arith.index_cast {p.inner('linalg.index 0 : index')} : index to i64")
+    def angle(rate: str, *numbers: str) -> str:
+        if places is not None:
+            number = numbers[0]
+        else:
+            number = p.inner(f"arith.index_cast {p.inner('linalg.index 0 : index')} : index to i64")
         if past is not None:
             number = p.inner(f"arith.addi {number}, {past} : i64")
         return p.inner(f"arith.mulf {p.inner(f'arith.sitofp {number} : i64 to f32')}, {rate} : f32")
 
-    angles = p.generic([(rates, [1])], "f32", (positions, rates.dims[0]), angle)
+    inputs = [(rates, [1]), *([] if places is None else [(places, [0])])]
+    angles = p.generic(inputs, "f32", (positions, rates.dims[0]), angle)
     made = [p.op(f"math.{name} {angles.ssa} : {angles.type}", "f32", angles.dims) for name in ("cos", "sin")]
     if own.factor != 1.0:
         factor = p.scalar(float(np.float32(own.factor)), "f32")
