@@ -6,7 +6,9 @@
 # limit, which is a loop that reads and writes as many bytes, and then the product at the rate of fused multiplications
 # and additions in registers; the transition; the same without blocks of rows, and with weights packed ahead; the
 # projection alone, with weights as they are and packed ahead, beside a loop that reads the weights; forward and backward
-# as --grad makes them; the same functions of another residc; and PyTorch's, where FOLDER has it.
+# as --grad makes them; the same functions of another residc; and PyTorch's, where FOLDER has it. With `halves` or `pairs`
+# among the connections: the norm of each head of queries, and their rotary embedding of halves or of neighbours, where
+# rows are those of 32 heads.
 
 import argparse
 import ctypes
@@ -49,6 +51,7 @@ class Transition:
             self.inputs["read"] = weights
         if self.has_mix:
             self.inputs["mix"] = self.results["next_mix"] = f"tensor<{rows}x{STREAMS}x{STREAMS}xf32>"
+        self.differentiated = list(self.inputs)
 
     @property
     def types(self):
@@ -120,6 +123,30 @@ class Transition:
 """
 
 
+class Heads(Transition):
+    """The program of a norm of heads, and what turns them."""
+
+    heads, count = 32, 0
+
+    def __init__(self, kind, element, rows, width):
+        self.title, self.element, self.is_interleaved = f"{kind} {element} {rows}x{width}", element, kind == "pairs"
+        self.rows, self.width, positions = rows, width, rows // self.heads
+        x, table = f"tensor<{self.heads}x{positions}x{width}x{element}>", f"tensor<{positions}x{width // 2}x{element}>"
+        self.inputs = {"x": x, "gamma": f"tensor<{width}x{element}>", "cos": table, "sin": table}
+        self.results, self.differentiated = {"y": x}, ["x", "gamma"]
+        self.bytes = 2 * rows * width * cases.SIZES[element]
+
+    def program(self):
+        x, gamma, table, _ = self.inputs.values()
+        arguments = ", ".join(f"%{name}: {type}" for name, type in self.inputs.items())
+        return f"""func.func @transition({arguments}) -> {x} {{
+  %n = resid.rms_norm %x gamma(%gamma) {{epsilon = 1.0e-6}} : {x}, {gamma}
+  %y = resid.rotary %n cos(%cos) sin(%sin){" {interleaved}" * self.is_interleaved} : {x}, {table}, {table}
+  return %y : {x}
+}}
+"""
+
+
 def size_of(type):
     """Elements of a tensor of known sizes, and the bytes of one."""
     *sizes, element = re.fullmatch(r"tensor<(.*)>", type).group(1).split("x")
@@ -145,7 +172,8 @@ class Functions:
     """What one residc makes of a transition: the functions, and the types of what forward saves for backward."""
 
     def __init__(self, residc, transition, flags):
-        self.library, header = compile_text(transition.program(), residc, ("--grad=transition", *flags))
+        wanted = ",".join(str(list(transition.inputs).index(name)) for name in transition.differentiated)
+        self.library, header = compile_text(transition.program(), residc, ("--grad=transition", f"--wrt={wanted}", *flags))
         made = types_of(header, "transition_forward")[1]
         self.saved = {f"saved{i}": type for i, type in enumerate(made[len(transition.results):])}
 
@@ -243,7 +271,7 @@ def compare(machine, residcs, transition, options, found_peers):
 
     saved = list(functions[0].saved)
     limit = Limit(machine.side, transition, machine.context, arrays, machine.threads)
-    backward = [*inputs, *saved, *(f"d_{name}" for name in (*results, *inputs))]
+    backward = [*inputs, *saved, *(f"d_{name}" for name in (*results, *transition.differentiated))]
     calls = [("transition", [*inputs, *results]), ("transition_forward", [*inputs, *results, *saved]),
              ("transition_backward", backward)]
     ways = [*limit.ways, machine.compiled(without_blocks.library, arrays, *calls[0])]
@@ -256,9 +284,9 @@ def compare(machine, residcs, transition, options, found_peers):
     least, whole, rows = limit.time(*medians[:3]), medians[3], transition.rows
     head = f"{transition.title}, threads {machine.threads}"
     for residc, (one, forward, backward) in zip(residcs, zip(*[iter(medians[4:own])] * 3)):
-        print(f"{head}, {residc}: {one / rows:.2f} us a row, "
+        print(f"{head}, {residc}: {one / rows:.3g} us a row, "
               f"{one / least:.2f} of limit and product, {whole / one:.2f} of itself without blocks; forward "
-              f"{forward / rows:.2f}, backward {backward / rows:.2f} us a row, {backward / forward:.2f}",
+              f"{forward / rows:.3g}, backward {backward / rows:.3g} us a row, {backward / forward:.2f}",
               flush=True)
     one, _, backward = medians[4:7]
     if packed:
@@ -290,7 +318,8 @@ def main():
     residcs = [options.build / "bin" / "residc", *([options.against] if options.against else [])]
     for threads, connection, element, shape in itertools.product(options.threads.split(","), options.connections.split(","),
                                                                  options.types.split(","), options.shapes):
-        transition = Transition(connection, element, *map(int, shape.split("x")))
+        kind = Heads if connection in ("halves", "pairs") else Transition
+        transition = kind(connection, element, *map(int, shape.split("x")))
         compare(Machine(side, int(threads)), residcs, transition, options, found_peers)
 
 
