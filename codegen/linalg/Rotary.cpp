@@ -1,6 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Lowering of rotary embeddings: an elementwise op over positions, pairs and the two elements of a pair.
+// Lowering of rotary embeddings: an elementwise op that reads each element and its partner.
 
 #include "codegen/linalg/Elementwise.h"
 #include "codegen/linalg/Patterns.h"
@@ -30,7 +30,9 @@ public:
 private:
   void requireRows();
   Value sliceTable(Value table);
-  Value sliceColumns(int64_t first, int64_t columns, int64_t stride, OpFoldResult positions);
+  Value slicePositions();
+  AffineExpr getPartner(AffineExpr column);
+  AffineExpr getPair(AffineExpr column);
   Value turn();
 
   Code &builder;
@@ -71,78 +73,82 @@ Value RotaryLowering::sliceTable(Value table) {
   return extractSlice(builder, builder.getLoc(), /*type=*/nullptr, table, {start, zero}, {count, columns}, {one, one});
 }
 
-/// Every so many elements of each head, of the first `positions`.
-Value RotaryLowering::sliceColumns(int64_t first, int64_t columns, int64_t stride, OpFoldResult positions) {
-  SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0)), taken = sizes;
-  SmallVector<OpFoldResult> strides(sizes.size(), builder.getIndexAttr(1));
-  offsets.back() = builder.getIndexAttr(first);
-  strides.back() = builder.getIndexAttr(stride);
-  taken.back() = builder.getIndexAttr(columns);
-  taken[taken.size() - 2] = positions;
-  return extractSlice(builder, builder.getLoc(), /*type=*/nullptr, x, offsets, taken, strides);
+/// Those of x that are turned.
+Value RotaryLowering::slicePositions() {
+  if (!offset)
+    return x;
+  SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0)),
+      strides(sizes.size(), builder.getIndexAttr(1));
+  return extractSlice(builder, builder.getLoc(), /*type=*/nullptr, x, offsets, turnedSizes, strides);
 }
 
-/// The turned pairs: […, positions, 2, pairs], or […, positions, pairs, 2] where they are interleaved.
+/// For each column, that of the other element of its pair; any that is there for columns without a pair.
+AffineExpr RotaryLowering::getPartner(AffineExpr column) {
+  if (!op.getInterleaved())
+    return (column + pairs) % (2 * pairs);
+  bool isOdd = type.getShape().back() % 2 != 0;
+  AffineExpr turned = isOdd ? column % (2 * pairs) : column;
+  return turned + 1 - turned % 2 * 2;
+}
+
+/// The column of the tables.
+AffineExpr RotaryLowering::getPair(AffineExpr column) {
+  bool isWhole = type.getShape().back() == 2 * pairs;
+  return !op.getInterleaved() ? column % pairs : (isWhole ? column : column % (2 * pairs)).floorDiv(2);
+}
+
+/// Each element with its partner, so that a row of a head stays one, and what makes it may join.
 Value RotaryLowering::turn() {
-  bool isInterleaved = op.getInterleaved();
-  int64_t rank = type.getRank(), side = isInterleaved ? rank : rank - 1, pair = isInterleaved ? rank - 1 : rank;
-  MLIRContext *context = builder.getContext();
-  auto getMap = [&](ArrayRef<int64_t> dims) {
-    return AffineMap::getMultiDimMapWithTargets(rank + 1, SmallVector<unsigned>(dims.begin(), dims.end()), context);
+  int64_t rank = type.getRank(), size = type.getShape().back();
+  AffineMap all = getIdentityMap(builder.getContext(), rank);
+  AffineExpr column = getAffineDimExpr(rank - 1, builder.getContext());
+  auto movedTo = [&](ArrayRef<AffineExpr> rows, AffineExpr place) {
+    SmallVector<AffineExpr> results(rows);
+    results.push_back(place);
+    return AffineMap::get(rank, 0, results, builder.getContext());
   };
-  SmallVector<int64_t> head = llvm::to_vector(llvm::seq<int64_t>(0, rank - 1));
-  head.push_back(pair);
-  AffineMap element = getMap(head), angle = getMap({rank - 2, pair});
-  int64_t distance = isInterleaved ? 1 : pairs, stride = isInterleaved ? 2 : 1;
-  Value x1 = sliceColumns(0, pairs, stride, count), x2 = sliceColumns(distance, pairs, stride, count);
-  turnedSizes = sizes;
-  turnedSizes[rank - 2] = count;
-  turnedSizes.back() = builder.getIndexAttr(isInterleaved ? pairs : 2);
-  turnedSizes.push_back(builder.getIndexAttr(isInterleaved ? 2 : pairs));
-  // A row kernel over two columns would be slow: what asks for its index is a loop, in which LLVM sees both of a pair.
-  Value isFirst;
-  if (!isInterleaved) {
-    auto sideType = RankedTensorType::get({2}, builder.getI1Type());
-    isFirst = arith::ConstantOp::create(builder, DenseElementsAttr::get(sideType, ArrayRef<bool>{true, false}));
-  }
+  AffineMap partner = movedTo(all.getResults().drop_back(), getPartner(column));
+  AffineMap pair = movedTo(all.getResults().slice(rank - 2, 1), getPair(column));
+  auto numbersType = RankedTensorType::get({size}, builder.getI32Type());
+  Value numbers = rows::ColumnNumbersOp::create(builder, numbersType, /*size=*/Value()), turned = slicePositions();
   // x1·c - x2·s has the bits of x1·c + (-x2)·s.
   auto body = [&](Code &inner, ValueRange elements) {
-    Value isFirstOfPair = elements[4];
-    if (!isFirstOfPair)
-      isFirstOfPair = inner.isEqual(Value(linalg::IndexOp::create(inner, rank)), 0);
-    Value own = inner.select(isFirstOfPair, elements[0], elements[1]);
-    Value other = inner.select(isFirstOfPair, inner.negate(elements[1]), elements[0]);
-    return inner.add(inner.multiply(own, elements[2]), inner.multiply(other, elements[3]));
+    Value number = elements[4];
+    Value isFirst = op.getInterleaved() ? inner.isEqual(inner.both(number, 1), 0)
+                                        : inner.compare(arith::CmpIPredicate::ult, number, pairs);
+    Value other = inner.select(isFirst, inner.negate(elements[1]), elements[1]);
+    Value sum = inner.add(inner.multiply(elements[0], elements[2]), inner.multiply(other, elements[3]));
+    if (size == 2 * pairs)
+      return sum;
+    // What has no pair keeps its bits, also those of a NaN, which a conversion to f32 and back would change.
+    Value own = elements[0];
+    if (auto widened = own.getDefiningOp<arith::ExtFOp>())
+      own = widened.getIn();
+    return inner.select(inner.compare(arith::CmpIPredicate::ult, number, 2 * pairs),
+                        inner.castFloat(sum, type.getElementType()), own);
   };
-  SmallVector<int64_t> shape;
-  SmallVector<Value> dynamic;
-  dispatchIndexOpFoldResults(turnedSizes, dynamic, shape);
-  auto result = RankedTensorType::get(shape, type.getElementType());
-  return createElementwise(
-      builder,
-      {{x1, element}, {x2, element}, {sliceTable(cos), angle}, {sliceTable(sin), angle}, {isFirst, getMap({side})}},
-      turnedSizes, result, getArithmeticType(type.getElementType()), body);
+  auto result = cast<RankedTensorType>(turned.getType());
+  return createElementwise(builder,
+                           {{turned, all},
+                            {turned, partner},
+                            {sliceTable(cos), pair},
+                            {sliceTable(sin), pair},
+                            {numbers, movedTo({}, column)}},
+                           turnedSizes, result, getArithmeticType(type.getElementType()), body);
 }
 
 Value RotaryLowering::lower() {
-  OpFoldResult positions = count;
   if (offset)
     requireRows();
+  turnedSizes = sizes;
+  turnedSizes[sizes.size() - 2] = count;
   Value turned = turn();
-  int64_t rank = type.getRank();
-  if (offset) {
-    SmallVector<OpFoldResult> all = turnedSizes;
-    all[rank - 2] = positions;
-    SmallVector<OpFoldResult> offsets(rank + 1, builder.getIndexAttr(0)), strides(rank + 1, builder.getIndexAttr(1));
-    Value whole = tensor::EmptyOp::create(builder, all, type.getElementType());
-    turned = insertSlice(builder, builder.getLoc(), turned, whole, offsets, turnedSizes, strides);
-  }
-  Value result = tensor::CollapseShapeOp::create(builder, turned, groupLastTwo(rank + 1));
-  int64_t size = type.getShape().back();
-  if (2 * pairs != size) {
-    Value rest = sliceColumns(2 * pairs, size - 2 * pairs, 1, positions);
-    result = tensor::ConcatOp::create(builder, rank - 1, ValueRange{result, rest});
-  }
+  if (!offset)
+    return turned;
+  SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0)),
+      strides(sizes.size(), builder.getIndexAttr(1));
+  Value whole = tensor::EmptyOp::create(builder, sizes, type.getElementType());
+  Value result = insertSlice(builder, builder.getLoc(), turned, whole, offsets, turnedSizes, strides);
   return result.getType() == type ? result : Value(tensor::CastOp::create(builder, type, result));
 }
 

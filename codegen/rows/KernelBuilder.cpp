@@ -236,7 +236,7 @@ Value KernelBuilder::getElement(const Access &access, Place &place) {
 }
 
 Value KernelBuilder::computeElement(const Access &access, Place &place) {
-  if (std::optional<RowPlace> row = program.getRowOf(access.tensor, place.phase))
+  if (std::optional<RowPlace> row = program.getRowOf(access, place.phase))
     return LoadOp::create(*place.column, getElementTypeOrSelf(access.tensor.getType()), getRow(*row),
                           place.columnIndex);
   Operation *producer = access.tensor.getDefiningOp();

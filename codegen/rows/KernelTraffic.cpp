@@ -3,6 +3,7 @@
 #include "codegen/rows/KernelTraffic.h"
 
 #include "codegen/kernels/ElementMemory.h"
+#include "codegen/rows/ColumnMoves.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -39,6 +40,21 @@ std::string ByteCount::print() const {
   return text.empty() ? "0" : text;
 }
 
+/// Operand `i` of inputs followed by inits.
+static Value getOperand(KernelOp kernel, unsigned i) {
+  unsigned inputs = kernel.getInputs().size();
+  return i < inputs ? kernel.getInputs()[i] : kernel.getInits()[i - inputs];
+}
+
+/// Whether the operand's rows are those of another one, which are read at other columns too.
+static bool isReadAlready(KernelOp kernel, unsigned operand) {
+  return kernel.getMove(operand) &&
+         llvm::any_of(llvm::seq<unsigned>(0, kernel.getInputs().size()), [&](unsigned other) {
+           return kernel.getInputs()[other] == kernel.getInputs()[operand] &&
+                  kernel.getIndexingMap(other) == undoMove(kernel.getIndexingMap(operand));
+         });
+}
+
 /// Bytes of what the operand's map covers of the kernel's space.
 static ByteCount countBytes(KernelOp kernel, unsigned operand, function_ref<std::string(Value)> nameSize) {
   SmallVector<Value> space(kernel.getRowDims());
@@ -46,11 +62,14 @@ static ByteCount countBytes(KernelOp kernel, unsigned operand, function_ref<std:
   auto row = cast<RowType>(kernel.getRowArgument(operand).getType());
   int64_t factor = getElementBytes(row.getElementType());
   std::vector<std::string> sizes;
-  for (AffineExpr result : kernel.getIndexingMap(operand).getResults()) {
+  auto type = cast<ShapedType>(getOperand(kernel, operand).getType());
+  for (auto [position, result] : llvm::enumerate(kernel.getIndexingMap(operand).getResults())) {
     auto dim = dyn_cast<AffineDimExpr>(result);
     APInt known;
-    if (!dim)
-      continue; // a broadcast size of 1
+    if (!dim) {
+      factor *= type.getDimSize(position); // a broadcast size of 1, or that of a row which is read at other columns
+      continue;
+    }
     if (matchPattern(space[dim.getPosition()], m_ConstantInt(&known)))
       factor *= known.getSExtValue();
     else
@@ -71,6 +90,8 @@ SmallVector<OperandTraffic> rows::measureTraffic(KernelOp kernel, function_ref<s
   SmallVector<OperandTraffic> operands;
   unsigned inputs = kernel.getInputs().size();
   for (unsigned i = 0; i < inputs + kernel.getInits().size(); ++i) {
+    if (isReadAlready(kernel, i))
+      continue;
     OperandTraffic operand;
     operand.isOutput = i >= inputs;
     operand.tensor = !operand.isOutput            ? kernel.getInputs()[i]

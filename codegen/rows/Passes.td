@@ -12,7 +12,8 @@ def FormKernels : Pass<"resid-form-kernels"> {
   let description = [{
     Groups row-wise ops on tensors that work on the same rows into `rows.kernel`. Row-wise ops are elementwise `linalg`
     ops whose maps use the columns all or not at all, row statistics, random numbers of dropout sites, and float sums
-    over leading dimensions. An op joins the kernel of the ops that it reads, or a kernel that reads the same tensor. It
+    over leading dimensions. An elementwise op may read an operand at another column than the one at hand, as a rotary
+    embedding does with the partner of a pair. What its kernel computes of that operand is then computed at both columns. An op joins the kernel of the ops that it reads, or a kernel that reads the same tensor. It
     does not join if a value would have to leave the kernel and come back.
 
     The kernel's body runs once per row. It holds scalars of the row and, around them, phases that are cut at the sums.

@@ -1,5 +1,6 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "codegen/rows/ColumnMoves.h"
 #include "codegen/rows/RowProgram.h"
 #include "codegen/rows/SourceOps.h"
 #include "llvm/ADT/StringExtras.h"
@@ -60,11 +61,14 @@ void RowProgram::print(raw_ostream &stream) const {
   stream << " columns ";
   printSizes(stream, shape.take_back(group.space.columns));
   stream << "\n";
-  for (auto [position, input] : llvm::enumerate(inputs))
-    stream << "  in" << position << ": " << input.tensor.getType()
-           << (group.space.usesColumns(input.map) ? (input.map.isIdentity() ? "" : ", shared by rows")
-                                                  : ", one per row")
-           << "\n";
+  for (auto [position, input] : llvm::enumerate(inputs)) {
+    stream << "  in" << position << ": " << input.tensor.getType();
+    if (!group.space.usesColumns(input.map))
+      stream << ", one per row";
+    else if (!undoMove(input.map).isIdentity())
+      stream << ", shared by rows";
+    stream << (hasMove(input.map) ? ", at other columns" : "") << "\n";
+  }
   for (auto [position, output] : llvm::enumerate(outputs))
     stream << "  out" << position << ": " << output.value.getType() << (output.alongColumns ? "" : ", one per row")
            << (output.isAccumulated ? ", sum down the rows" : "") << "\n";

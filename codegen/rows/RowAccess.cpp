@@ -2,6 +2,7 @@
 
 #include "codegen/rows/RowAccess.h"
 
+#include "codegen/rows/ColumnMoves.h"
 #include "codegen/rows/ColumnSums.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -29,6 +30,8 @@ bool RowSpace::usesColumns(AffineMap map) const {
 
 bool RowSpace::fits(AffineMap map) const {
   unsigned rows = getNumRows(), next = rows;
+  if (columns == 1 && !ShapedType::isDynamic(shape.back()))
+    map = undoMove(map);
   for (AffineExpr result : map.getResults()) {
     auto dim = dyn_cast<AffineDimExpr>(result);
     bool isColumn = dim && dim.getPosition() >= rows;
@@ -54,15 +57,17 @@ static bool isScalarBody(Block &body) {
 /// Whether every result is a dimension or the constant 0, and no dimension is used twice.
 static bool isProjection(AffineMap map) { return map.isProjectedPermutation(/*allowZeroInResults=*/true); }
 
-bool rows::isScalarProgram(linalg::GenericOp op) {
-  return op.hasPureTensorSemantics() && llvm::all_of(op.getIndexingMapsArray(), isProjection) &&
-         isScalarBody(*op.getBody()) &&
+static bool isScalarProgram(linalg::GenericOp op, ArrayRef<AffineMap> maps) {
+  return op.hasPureTensorSemantics() && llvm::all_of(maps, isProjection) && isScalarBody(*op.getBody()) &&
          llvm::all_of(op.getInputs().getTypes(), [](Type type) { return isa<RankedTensorType>(type); });
 }
 
+bool rows::isScalarProgram(linalg::GenericOp op) { return ::isScalarProgram(op, op.getIndexingMapsArray()); }
+
 bool rows::isElementwise(Operation *op) {
   auto generic = dyn_cast_if_present<linalg::GenericOp>(op);
-  return generic && generic.getNumParallelLoops() == generic.getNumLoops() && isScalarProgram(generic) &&
+  return generic && generic.getNumParallelLoops() == generic.getNumLoops() &&
+         ::isScalarProgram(generic, llvm::map_to_vector(generic.getIndexingMapsArray(), undoMove)) &&
          llvm::all_of(generic.getDpsInitsMutable(),
                       [&](OpOperand &init) { return generic.getMatchingIndexingMap(&init).isIdentity(); });
 }
@@ -103,8 +108,10 @@ bool rows::isExpensive(Operation *op) {
          });
 }
 
-/// Whether the map gives the leading dimensions in order, at least one: how row statistics are read.
+/// Whether the map gives the leading dimensions in order, at least one: how row statistics are read. So it does where
+/// the last one is moved.
 static bool isLeading(AffineMap map) {
+  map = undoMove(map);
   auto isDimAtItsPlace = [](auto indexed) {
     auto dim = dyn_cast<AffineDimExpr>(indexed.value());
     return dim && dim.getPosition() == indexed.index();

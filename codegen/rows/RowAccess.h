@@ -31,7 +31,8 @@ struct RowSpace {
   AffineMap getIdentity(MLIRContext *context) const;
   AffineMap getRows(MLIRContext *context) const;
   AffineMap getColumns(MLIRContext *context) const;
-  /// Whether the map uses the columns all, last and in order, or not at all; all other results are rows or 0.
+  /// Whether the map uses the columns all, last and in order, or not at all; all other results are rows or 0. A move
+  /// (ColumnMoves.h) may stand in the place of the only column, where the size is known.
   bool fits(AffineMap map) const;
   bool usesColumns(AffineMap map) const;
 };
@@ -47,7 +48,7 @@ bool isGenerated(Operation *op);
 bool isScalarProgram(linalg::GenericOp op);
 
 /// A linalg.generic on tensors that computes each element of its results from one element of each operand by scalar
-/// arith and math ops.
+/// arith and math ops. It may read operands at other columns (ColumnMoves.h).
 bool isElementwise(Operation *op);
 
 /// Elementwise, statistics or a sum down the rows (ColumnSums.h): what a kernel is made of.

@@ -6,6 +6,7 @@
 
 #include "codegen/kernels/ArgumentBuffers.h"
 #include "codegen/kernels/ElementMemory.h"
+#include "codegen/rows/ColumnMoves.h"
 #include "dialect/FunctionAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -52,6 +53,7 @@ static Value product(OpBuilder &builder, Location loc, ValueRange factors) {
 /// What the map of one operand says: the kernel's dimension after each of its own, none for a broadcast 1.
 static SmallVector<std::optional<unsigned>> getKernelDimensions(AffineMap map) {
   SmallVector<std::optional<unsigned>> dimensions;
+  map = undoMove(map);
   for (AffineExpr result : map.getResults()) {
     auto dim = dyn_cast<AffineDimExpr>(result);
     dimensions.push_back(dim ? std::optional<unsigned>(dim.getPosition()) : std::nullopt);
@@ -130,7 +132,9 @@ static FailureOr<OperandAddress> computeOperandAddress(OpBuilder &builder, rows:
   if (rowRank == 0 || !coversRows)
     return address;
   if (type.getLayout().isIdentity())
-    address.linearStride = columnRank == 0 ? constantI64(builder, loc, 1) : shape.width;
+    address.linearStride = columnRank == 0 ? constantI64(builder, loc, 1)
+                           : hasMove(map)  ? constantI64(builder, loc, type.getShape().back())
+                                           : shape.width;
   else if (columnRank == 1 && areRowsEvenlyApart(buffer))
     address.linearStride = address.strides.back().second;
   if (address.linearStride)

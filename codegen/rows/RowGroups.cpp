@@ -4,6 +4,7 @@
 
 #include "codegen/rows/ColumnSums.h"
 #include "codegen/rows/GroupLimits.h"
+#include "codegen/rows/ReadsFit.h"
 #include "codegen/rows/SourceOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include <queue>
@@ -195,25 +196,6 @@ static bool declareColumns(RowGroup &group, std::optional<unsigned> columns) {
   group.columnsFixed = true;
   group.space.columns = *columns;
   return true;
-}
-
-/// Whether every read fits the space, and members' values are read where they are made.
-static bool readsFit(const RowGroup &group) {
-  bool fit = group.space.columns <= group.space.getRank();
-  for (Operation *member : group.members)
-    for (const Access &read : getReads(member))
-      visitLeaves({read.tensor, read.map.compose(group.getDomain(member))}, [&](const Access &leaf) {
-        Operation *producer = leaf.tensor.getDefiningOp();
-        AffineMap natural;
-        if (isa_and_present<RandomHalvesOp>(producer))
-          natural = group.space.getIdentity(leaf.map.getContext());
-        else if (isa_and_present<ColumnNumbersOp>(producer))
-          natural = group.space.getColumns(leaf.map.getContext());
-        else if (producer && llvm::is_contained(group.members, producer))
-          natural = isStatistics(producer) ? group.space.getRows(leaf.map.getContext()) : group.getDomain(producer);
-        fit &= group.space.fits(leaf.map) && (!natural || leaf.map == natural);
-      });
-  return fit;
 }
 
 /// Why the group's space is not known to be the op's: it is where they share a full tensor (or row, for an op on rows),

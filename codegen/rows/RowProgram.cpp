@@ -3,6 +3,7 @@
 #include "codegen/rows/RowProgram.h"
 
 #include "codegen/kernels/ElementMemory.h"
+#include "codegen/rows/ColumnMoves.h"
 #include "codegen/rows/ColumnSums.h"
 #include "codegen/rows/SumOrder.h"
 #include "llvm/ADT/SetVector.h"
@@ -51,9 +52,9 @@ void RowProgram::collectStatistics() {
 
 //===------------------------------------------- what a phase needs -----------------------------------------------===//
 
-std::optional<RowPlace> RowProgram::getRowOf(Value value, unsigned phase) const {
-  auto found = kept.find(value);
-  if (found == kept.end() || found->second.phase >= phase)
+std::optional<RowPlace> RowProgram::getRowOf(const Access &access, unsigned phase) const {
+  auto found = kept.find(access.tensor);
+  if (found == kept.end() || found->second.phase >= phase || hasMove(access.map))
     return std::nullopt;
   return found->second.row;
 }
@@ -92,7 +93,7 @@ void RowProgram::recordInput(const Access &access, unsigned phase) {
 }
 
 void RowProgram::demand(const Access &access, unsigned phase) {
-  if (std::optional<RowPlace> row = getRowOf(access.tensor, phase)) {
+  if (std::optional<RowPlace> row = getRowOf(access, phase)) {
     if (!llvm::is_contained(phases[phase].readsBack, *row))
       phases[phase].readsBack.push_back(*row);
     return;
@@ -109,9 +110,14 @@ void RowProgram::demand(const Access &access, unsigned phase) {
       else if (isTensor)
         recordInput(leaf, phase);
     });
-  if (llvm::is_contained(phases[phase].computes, access.tensor))
+  RowPhase &current = phases[phase];
+  bool isMoved = hasMove(access.map);
+  if (isMoved ? llvm::is_contained(current.computesMoved, access) : llvm::is_contained(current.computes, access.tensor))
     return;
-  phases[phase].computes.push_back(access.tensor);
+  if (isMoved)
+    current.computesMoved.push_back(access);
+  else
+    current.computes.push_back(access.tensor);
   for (const Access &read : getReads(producer))
     demand({read.tensor, read.map.compose(access.map)}, phase);
 }

@@ -67,6 +67,8 @@ struct RowPhase {
   SmallVector<unsigned> reads;
   SmallVector<RowPlace> readsBack;
   SmallVector<Value> computes;
+  /// What it computes at other columns than the one at hand.
+  SmallVector<Access> computesMoved;
 };
 
 /// Whether a caller could pass one buffer for an input and an output of these types: those of one element type, rank
@@ -89,8 +91,8 @@ public:
   ArrayRef<Type> getLocalRows() const { return localRows; }
   unsigned getLastPhase() const { return getPhaseBehind(statistics.size()); }
 
-  /// Where a value is read back from in `phase`, if anywhere.
-  std::optional<RowPlace> getRowOf(Value value, unsigned phase) const;
+  /// Where a value is read back from in `phase`, if anywhere. At other columns, values are computed anew.
+  std::optional<RowPlace> getRowOf(const Access &access, unsigned phase) const;
   /// The values that are stored in `phase`.
   SmallVector<RowStore> getStores(unsigned phase) const;
 

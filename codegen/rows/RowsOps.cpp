@@ -2,8 +2,10 @@
 //
 // Verifiers and helpers of the rows dialect's ops.
 
+#include "codegen/rows/ColumnMoves.h"
 #include "codegen/rows/RowsDialect.h"
 
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -99,12 +101,15 @@ LogicalResult RandomHalvesOp::verify() {
 
 //===------------------------------------------- one kernel -------------------------------------------------------===//
 
+AffineExpr KernelOp::getMove(unsigned i) {
+  AffineMap map = getIndexingMap(i);
+  return hasMove(map) ? map.getResults().back() : AffineExpr();
+}
+
 bool KernelOp::isAlongColumns(unsigned i) {
-  unsigned rows = getRowDims().size();
-  return llvm::any_of(getIndexingMap(i).getResults(), [&](AffineExpr result) {
-    auto dim = dyn_cast<AffineDimExpr>(result);
-    return dim && dim.getPosition() >= rows;
-  });
+  AffineMap map = getIndexingMap(i);
+  return llvm::any_of(llvm::seq<unsigned>(getRowDims().size(), map.getNumDims()),
+                      [&](unsigned dim) { return map.isFunctionOfDim(dim); });
 }
 
 bool KernelOp::isAccumulated(unsigned i) {
@@ -118,7 +123,13 @@ bool KernelOp::hasAccumulated() {
   return llvm::any_of(llvm::seq(operands), [&](unsigned i) { return isAccumulated(i); });
 }
 
-/// Checks one map: dimensions or the constant 0; the columns all, last and in order, or not at all.
+/// Whether the kernel has one dimension of columns, whose size is known.
+static bool hasKnownColumn(KernelOp kernel) {
+  return kernel.getColumnDims().size() == 1 && matchPattern(kernel.getColumnDims().front(), m_Constant());
+}
+
+/// Checks one map: dimensions or the constant 0; the columns all, last and in order, or not at all. In the place of an
+/// input's only column may be a move.
 static LogicalResult verifyMap(KernelOp kernel, unsigned operand, AffineMap map, ShapedType type) {
   unsigned rows = kernel.getRowDims().size(), columns = kernel.getColumnDims().size();
   if (map.getNumDims() != rows + columns || map.getNumSymbols() != 0)
@@ -128,6 +139,8 @@ static LogicalResult verifyMap(KernelOp kernel, unsigned operand, AffineMap map,
     return kernel.emitOpError("expected a map with one result per dimension of ")
            << type << " but got " << AffineMapAttr::get(map);
   unsigned nextColumn = rows;
+  if (hasMove(map) && operand < kernel.getInputs().size() && hasKnownColumn(kernel))
+    map = undoMove(map);
   for (auto [position, result] : llvm::enumerate(map.getResults())) {
     if (auto constant = dyn_cast<AffineConstantExpr>(result)) {
       if (constant.getValue() != 0 || type.getDimSize(position) != 1 || nextColumn != rows)
@@ -290,6 +303,12 @@ static LogicalResult verifyAccess(Operation *op, RowType row, Type element, Valu
 }
 
 LogicalResult LoadOp::verify() { return verifyAccess(*this, getRow().getType(), getResult().getType(), getColumn()); }
+
+AffineExpr LoadOp::getMove() {
+  auto row = dyn_cast<BlockArgument>(getRow());
+  return row && getColumn() ? cast<KernelOp>(row.getOwner()->getParentOp()).getMove(row.getArgNumber() - 1)
+                            : AffineExpr();
+}
 
 LogicalResult StoreOp::verify() { return verifyAccess(*this, getRow().getType(), getValue().getType(), getColumn()); }
 

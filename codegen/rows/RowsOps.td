@@ -191,6 +191,10 @@ def Rows_KernelOp : Rows_Op<"kernel", [AttrSizedOperandSegments, DestinationStyl
     dimensions: every result is a row dimension, a column dimension, or the constant 0 (a broadcast static 1); the column
     dimensions appear all, last and in order, or not at all. Results are the inits' new values (none on memrefs).
 
+    The last result of an input's map may be a *move* where there is one column dimension, of a constant size: an
+    expression of that dimension, which says at which column the input is read for the column at hand. Partners of pairs
+    are read so, and tables with fewer columns (ColumnMoves.h).
+
     The body runs once per row. Its block arguments are the linear row index (index) and one !rows.row per operand,
     inputs first. Scalars from above may be used. Rows are independent of each other: an init's map uses every row
     dimension. Inside, per-row scalar code (arith, math, scf.if) surrounds rows.phase ops, which run over the columns.
@@ -201,7 +205,7 @@ def Rows_KernelOp : Rows_Op<"kernel", [AttrSizedOperandSegments, DestinationStyl
     they stay as they are. `scratch` is the memory for such sums, which a kernel on buffers has (kernels/AllocateScratch.cpp).
 
     The row of an init holds nothing until it is stored to; a row that is stored to in one phase may be loaded in later
-    ones. An init's buffer may be exactly an input's (same type), so a store to an init in a phase is followed by no phase
+    ones. An init's buffer may be exactly an input's (same type, without a move), so a store to an init in a phase is followed by no phase
     that loads an input of that type along the columns; within a phase a column is loaded before it is stored.
   }];
   let arguments = (ins Variadic<Index>:$row_dims, Variadic<Index>:$column_dims, Variadic<AnyShaped>:$inputs,
@@ -230,6 +234,9 @@ def Rows_KernelOp : Rows_Op<"kernel", [AttrSizedOperandSegments, DestinationStyl
     ::mlir::AffineMap getIndexingMap(unsigned i) {
       return ::llvm::cast<::mlir::AffineMapAttr>(getIndexingMaps()[i]).getValue();
     }
+    /// The column at which operand `i` is read, as an expression of the kernel's only column; null where it is that
+    /// column itself.
+    ::mlir::AffineExpr getMove(unsigned i);
     /// Whether operand `i` has one element per column, and not one for the whole row.
     bool isAlongColumns(unsigned i);
     /// Whether operand `i` is an init that sums down the rows; and whether any is.
@@ -260,8 +267,9 @@ def Rows_PhaseOp : Rows_Op<"phase", [SingleBlockImplicitTerminator<"::mlir::resi
     the reduced values: `sum` S(v), `sum_of_squares` S(v²) with v² added by one fused multiply-add, both in the fixed
     order of sums (64 lanes by column mod 64; lanes start at +0; after every 1,024 columns and at the end the lanes are
     added to a second set of 64; then lane l += lane l+32, l+16, 8, 4, 2, 1); `max` the largest v, NaN if any is
-    (v ≥ 0; 0 for no columns); `signed_max` the same of values of any sign (-infinity for no columns). Columns are independent of each other: column j touches element j of each row only, and
-    loads of several columns may happen before their stores.
+    (v ≥ 0; 0 for no columns); `signed_max` the same of values of any sign (-infinity for no columns).
+    Columns are independent of each other: column j stores to element j of each row only, and loads that one, or of an
+    input the one that its move leads to. Loads of several columns may happen before their stores.
   }];
   let arguments = (ins Rows_ReductionKindArray:$kinds);
   let results = (outs Variadic<Rows_Float>:$reduced);
@@ -281,6 +289,10 @@ def Rows_LoadOp : Rows_Op<"load", [MemoryEffects<[MemRead]>]> {
   let results = (outs AnyType:$result);
   let hasVerifier = 1;
   let assemblyFormat = "$row (`[` $column^ `]`)? attr-dict `:` type($row) `->` type($result)";
+  let extraClassDeclaration = [{
+    /// The move of the operand whose row is read (KernelOp::getMove), if any.
+    ::mlir::AffineExpr getMove();
+  }];
 }
 
 def Rows_StoreOp : Rows_Op<"store", [MemoryEffects<[MemWrite]>]> {

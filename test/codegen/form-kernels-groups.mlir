@@ -253,3 +253,58 @@ func.func @many_norms(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %e = resid.rms_norm %d {epsilon = 1.0e-5} : tensor<?x8xf32>
   return %e : tensor<?x8xf32>
 }
+
+// -----
+
+// A rotary embedding reads its norm at two columns, of which it computes both. So does what comes after it.
+// CHECK-DAG: #[[HALVES:.+]] = affine_map<(d0, d1, d2) -> (d0, d1, (d2 + 4) mod 8)>
+// CHECK-DAG: #[[GAMMA:.+]] = affine_map<(d0, d1, d2) -> ((d2 + 4) mod 8)>
+// CHECK-DAG: #[[ANGLES:.+]] = affine_map<(d0, d1, d2) -> (d1, d2 mod 4)>
+// CHECK-LABEL: func.func @norm_and_rotary
+// CHECK: rows.kernel {{.+}} ins(%arg0, %arg1, %arg0, %arg1, %arg2, %arg3 : {{.+}} attributes {indexing_maps = [#{{.+}}, #{{.+}}, #[[HALVES]], #[[GAMMA]], #[[ANGLES]], #[[ANGLES]], #{{.+}}]}
+// CHECK-NOT: rows.kernel
+func.func @norm_and_rotary(%x: tensor<?x?x8xf32>, %g: tensor<8xf32>, %c: tensor<?x4xf32>, %s: tensor<?x4xf32>) -> tensor<?x?x8xf32> {
+  %n = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-5} : tensor<?x?x8xf32>, tensor<8xf32>
+  %y = resid.rotary %n cos(%c) sin(%s) : tensor<?x?x8xf32>, tensor<?x4xf32>, tensor<?x4xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
+// What is expensive is not computed twice, and random numbers are drawn at the column at hand.
+// CHECK-LABEL: func.func @expensive
+// CHECK: rows.kernel
+// CHECK: math.exp
+// CHECK-NOT: math.exp
+// CHECK: rows.kernel
+// CHECK-NOT: rows.kernel
+func.func @expensive(%x: tensor<?x8xf32>, %c: tensor<?x4xf32>) -> tensor<?x8xf32> {
+  %n = math.exp %x : tensor<?x8xf32>
+  %y = resid.rotary %n cos(%c) sin(%c) {interleaved} : tensor<?x8xf32>, tensor<?x4xf32>, tensor<?x4xf32>
+  return %y : tensor<?x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @dropped
+// CHECK-COUNT-2: rows.kernel
+// CHECK-NOT: rows.kernel
+func.func @dropped(%x: tensor<?x8xf32>, %c: tensor<?x4xf32>, %a: i64, %b: i64) -> tensor<?x8xf32> {
+  %d = resid.dropout %x seed(%a, %b) {p = 0.1, site = 0} : tensor<?x8xf32>
+  %y = resid.rotary %d cos(%c) sin(%c) : tensor<?x8xf32>, tensor<?x4xf32>, tensor<?x4xf32>
+  return %y : tensor<?x8xf32>
+}
+
+// -----
+
+// Nor is a row that is kept for later phases: it has all columns then, but the sum is computed anew from what it was computed from.
+// CHECK-LABEL: func.func @sum_and_rotary
+// CHECK-COUNT-1: rows.kernel
+// CHECK-NOT: rows.kernel
+func.func @sum_and_rotary(%x: tensor<?x8xf32>, %f: tensor<?x8xbf16>, %c: tensor<?x4xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
+  %e = arith.extf %f : tensor<?x8xbf16> to tensor<?x8xf32>
+  %h = resid.add %x, %e : tensor<?x8xf32>
+  %n = resid.rms_norm %h {epsilon = 1.0e-5} : tensor<?x8xf32>
+  %y = resid.rotary %n cos(%c) sin(%c) : tensor<?x8xf32>, tensor<?x4xf32>, tensor<?x4xf32>
+  return %h, %y : tensor<?x8xf32>, tensor<?x8xf32>
+}

@@ -113,3 +113,39 @@ func.func @swiglu(%x: tensor<4x8xbf16>, %up: tensor<4x8xbf16>) -> tensor<4x8xbf1
   %y = resid.activation swiglu %x, %up : tensor<4x8xbf16>
   return %y : tensor<4x8xbf16>
 }
+
+// Each element with its partner, at another column of the same row, and the column of the tables. An element without a pair keeps its
+// bits: it is chosen after the rounding.
+// CHECK-LABEL: @rotary_halves
+// CHECK: %[[NUMBERS:.+]] = rows.column_numbers : tensor<8xi32>
+// CHECK: linalg.generic {indexing_maps = [#{{.+}}, #[[HALF:.+]], #[[ANGLE:.+]], #[[ANGLE]], #{{.+}}, #{{.+}}], iterator_types = ["parallel", "parallel", "parallel"]}
+// CHECK-SAME: ins(%[[ARG:.+]], %[[ARG]], %{{.+}}, %{{.+}}, %[[NUMBERS]] :
+// CHECK: ^bb0(%[[OWN:.+]]: bf16, %[[OTHER:.+]]: bf16, %[[C:.+]]: f32, %[[S:.+]]: f16, %[[NUMBER:.+]]: i32, %{{.+}}: bf16):
+// CHECK-DAG: %[[X:.+]] = arith.extf %[[OWN]] : bf16 to f32
+// CHECK-DAG: %[[Y:.+]] = arith.extf %[[OTHER]] : bf16 to f32
+// CHECK-DAG: %[[SIN:.+]] = arith.extf %[[S]] : f16 to f32
+// CHECK-DAG: %[[FIRST:.+]] = arith.cmpi ult, %[[NUMBER]], %{{.+}} : i32
+// CHECK-DAG: %[[NEGATIVE:.+]] = arith.negf %[[Y]] : f32
+// CHECK: %[[SIGNED:.+]] = arith.select %[[FIRST]], %[[NEGATIVE]], %[[Y]] : f32
+// CHECK-DAG: %[[A:.+]] = arith.mulf %[[X]], %[[C]] : f32
+// CHECK-DAG: %[[B:.+]] = arith.mulf %[[SIGNED]], %[[SIN]] : f32
+// CHECK: %[[SUM:.+]] = arith.addf %[[A]], %[[B]] : f32
+// CHECK-NEXT: %[[ROUNDED:.+]] = arith.truncf %[[SUM]] : f32 to bf16
+// CHECK-NEXT: linalg.yield %[[ROUNDED]] : bf16
+func.func @rotary_halves(%x: tensor<?x?x8xbf16>, %c: tensor<?x4xf32>, %s: tensor<?x4xf16>) -> tensor<?x?x8xbf16> {
+  %y = resid.rotary %x cos(%c) sin(%s) : tensor<?x?x8xbf16>, tensor<?x4xf32>, tensor<?x4xf16>
+  return %y : tensor<?x?x8xbf16>
+}
+
+// CHECK-LABEL: @rotary_some_pairs
+// CHECK: linalg.generic {indexing_maps = [#[[FULL]], #[[PAIR:.+]], #[[PLACE:.+]], #[[PLACE]], #{{.+}}, #[[FULL]]]
+// CHECK: ^bb0(%[[OWN:.+]]: bf16, %{{.+}}: bf16, %{{.+}}: f32, %{{.+}}: f32, %[[NUMBER:.+]]: i32, %{{.+}}: bf16):
+// CHECK: %[[SUM:.+]] = arith.addf
+// CHECK: %[[HAS:.+]] = arith.cmpi ult, %[[NUMBER]], %{{.+}} : i32
+// CHECK: %[[ROUNDED:.+]] = arith.truncf %[[SUM]] : f32 to bf16
+// CHECK: %[[Y:.+]] = arith.select %[[HAS]], %[[ROUNDED]], %[[OWN]] : bf16
+// CHECK: linalg.yield %[[Y]] : bf16
+func.func @rotary_some_pairs(%x: tensor<3x9xbf16>, %c: tensor<3x3xf32>, %s: tensor<3x3xf32>) -> tensor<3x9xbf16> {
+  %y = resid.rotary %x cos(%c) sin(%s) {interleaved} : tensor<3x9xbf16>, tensor<3x3xf32>, tensor<3x3xf32>
+  return %y : tensor<3x9xbf16>
+}

@@ -542,3 +542,41 @@ func.func @joined_shape(%x: tensor<4x8xf32>, %z: tensor<4x9xf32>, %e: tensor<4x2
   %j = rows.join_streams %x, %z : tensor<4x8xf32>, tensor<4x9xf32> outs(%e : tensor<4x2x8xf32>) -> tensor<4x2x8xf32>
   return
 }
+
+// -----
+
+// A move stands in an input's map, in the place of the only column, whose size is known.
+#all = affine_map<(r, c) -> (r, c)>
+#move = affine_map<(r, c) -> (r, (c + 4) mod 8)>
+func.func @move_of_open_width(%n: index, %x: memref<?x?xf32>) {
+  // expected-error @+1 {{expected map results to be dimensions or 0 but got affine_map<(d0, d1) -> (d0, (d1 + 4) mod 8)>}}
+  rows.kernel rows(%n) columns(%n) ins(%x : memref<?x?xf32>) outs(%x : memref<?x?xf32>) attributes {indexing_maps = [#move, #all]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>, %yr: !rows.row<f32>):
+  }
+  return
+}
+
+// -----
+
+#move = affine_map<(r, c) -> (r, (c + 4) mod 8)>
+func.func @move_of_init(%n: index, %x: memref<?x8xf32>) {
+  %eight = arith.constant 8 : index
+  // expected-error @+1 {{expected map results to be dimensions or 0 but got affine_map<(d0, d1) -> (d0, (d1 + 4) mod 8)>}}
+  rows.kernel rows(%n) columns(%eight) ins() outs(%x : memref<?x8xf32>) attributes {indexing_maps = [#move]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>):
+  }
+  return
+}
+
+// -----
+
+#all = affine_map<(r, c) -> (r, c)>
+#move = affine_map<(r, c) -> (r, c + r)>
+func.func @move_by_row(%n: index, %x: memref<?x8xf32>) {
+  %eight = arith.constant 8 : index
+  // expected-error @+1 {{expected map results to be dimensions or 0 but got affine_map<(d0, d1) -> (d0, d0 + d1)>}}
+  rows.kernel rows(%n) columns(%eight) ins(%x : memref<?x8xf32>) outs(%x : memref<?x8xf32>) attributes {indexing_maps = [#move, #all]} {
+  ^bb0(%r: index, %xr: !rows.row<f32>, %yr: !rows.row<f32>):
+  }
+  return
+}

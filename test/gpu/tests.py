@@ -66,7 +66,7 @@ def choose_kernels(folder, _):
     return [*made, *make_pairs(kind, "write_norm_grads", folder), make_strided(kind, 77, 5)]
 
 
-def choose_registers(_folder, _residc):
+def choose_registers(folder, _residc):
     """Branches for overflow, subnormals and large means, in rows of one span and of several, and with a last chunk that is not whole; widths from 64 to 32,768, all
     types and mixtures of them, and numbers of rows that leave threads of a block without one."""
     kind = "registers"
@@ -80,6 +80,15 @@ def choose_registers(_folder, _residc):
     made += [make_special("layer", "f32", 2048, False, kind, order) for order in ("backward", "random=1")]
     # Which kernel runs hangs on the addresses of rows: whole vectors, or single elements.
     made += [make_strided(kind, 768, padding, kernel=kernel) for padding, kernel in ((0, "registers_1"), (4, "registers_1"), (2, "rows_0"))]
+    # Heads that are turned after their norm, in the same kernel.
+    heads = [("f32", "halves", "f32[2x3x5x128] f32[128] f32[5x64] f32[5x64]", 1, "registers_1"), ("bf16", "halves", "bf16[2x3x5x128] bf16[128] f32[5x64] f32[5x64]", 1, "registers_1"),
+             ("bf16", "pairs", "bf16[2x3x5x128] bf16[128] bf16[128] f32[5x64] f32[5x64]", 2, "registers_1"), ("f32", "some_halves", "f32[3x7x80] f32[80] f32[7x12] f32[7x12]", 1, ""),
+             ("f32", "some_pairs", "f32[3x7x77] f32[7x38] f32[7x38]", 1, "rows_0"), ("bf16", "wide", "bf16[3x1100] f32[3x550] f32[3x550]", 2, ""),
+             ("f32", "summed", "f32[7x64] f32[7x64] f32[7x32] f32[7x32]", 2, ""), ("f64", "pairs", "f64[2x3x5x128] f64[128] f64[128] f32[5x64] f32[5x64]", 2, "rows_0")]
+    text = (cases.INPUTS / "turned-heads.mlir").read_text()
+    for element in ("f32", "bf16", "f64"):
+        (folder / f"heads-{element}.mlir").write_text(text.replace("TX", element))
+    made += [make_plain(kind, f"heads-{element}:{entry}", words, results, kernel=kernel) for element, entry, words, results, kernel in heads]
     return [*made, make_plain(kind, "alone", "f32[5x128]", 2)]
 
 

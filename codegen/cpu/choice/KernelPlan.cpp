@@ -36,7 +36,8 @@ static int64_t countColumnBytes(rows::KernelOp kernel, int64_t end) {
   for (int64_t operand = 0; operand < end; ++operand) {
     AffineMap map = kernel.getIndexingMap(operand);
     auto isOf = [&](unsigned dim) { return map.isFunctionOfDim(dim); };
-    if (!kernel.isAlongColumns(operand) || llvm::none_of(llvm::seq<unsigned>(0, kernel.getRowDims().size()), isOf))
+    if (!kernel.isAlongColumns(operand) || kernel.getMove(operand) ||
+        llvm::none_of(llvm::seq<unsigned>(0, kernel.getRowDims().size()), isOf))
       continue;
     Type element = cast<rows::RowType>(kernel.getRowArgument(operand).getType()).getElementType();
     bytes += kernels::getElementBytes(element);

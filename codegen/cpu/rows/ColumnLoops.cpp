@@ -8,8 +8,10 @@
 #include "codegen/cpu/rows/ColumnLoops.h"
 
 #include "codegen/cpu/rows/LaneSums.h"
+#include "codegen/rows/ColumnMoves.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/IntEqClasses.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -37,7 +39,45 @@ void ColumnLoops::emitElementwise(function_ref<void(Value, std::optional<Present
   });
 }
 
+/// Steps of rows that are read at other columns, up to which code is unrolled.
+static constexpr int64_t kMostUnrolledSteps = 8;
+
+/// The first columns of the steps of a row, few of which read columns of each other; those that do are in one list.
+/// Nothing where a phase has no such reads, or a row too many steps.
+SmallVector<SmallVector<int64_t>> ColumnLoops::findStepsOfMoves() {
+  std::optional<int64_t> width = tail.getKnownWidth();
+  int64_t columns = body.getColumns(), steps = width ? llvm::divideCeil(*width, columns) : 0;
+  if (steps > kMostUnrolledSteps || body.drawsAhead())
+    return {};
+  llvm::IntEqClasses classes(steps);
+  bool hasMoves = false;
+  for (auto load : phase.getBody().front().getOps<rows::LoadOp>()) {
+    AffineExpr move = load.getMove();
+    hasMoves |= bool(move);
+    // Columns that tables share are no reason to wait.
+    llvm::SmallDenseSet<int64_t> places;
+    for (int64_t column = 0; move && column < *width; ++column)
+      places.insert(rows::moveColumn(move, column));
+    for (int64_t column = 0; int64_t(places.size()) == width && column < *width; ++column)
+      classes.join(column / columns, rows::moveColumn(move, column) / columns);
+  }
+  if (!hasMoves)
+    return {};
+  classes.compress();
+  SmallVector<SmallVector<int64_t>> lists(classes.getNumClasses());
+  for (int64_t step = 0; step < steps; ++step)
+    lists[classes[step]].push_back(step * columns);
+  return lists;
+}
+
 void ColumnLoops::emitElementwise() {
+  if (auto lists = findStepsOfMoves(); !lists.empty()) {
+    for (ArrayRef<int64_t> columns : lists) {
+      std::vector<VectorBody> steps(columns.size(), body);
+      VectorBody::emitTogether(steps, columns);
+    }
+    return;
+  }
   SmallVector<Value> first;
   if (body.drawsAhead())
     first = body.draw(builder.constant(0));

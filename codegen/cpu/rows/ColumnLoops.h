@@ -29,6 +29,7 @@ public:
   Accumulators emitSpans(Step step);
 
 private:
+  SmallVector<SmallVector<int64_t>> findStepsOfMoves();
   void emitSteps(SmallVector<Value> last, Step step);
   SmallVector<Value> emitInTail(std::optional<bool> isThere, Value first, Value end, ValueRange otherwise,
                                 function_ref<SmallVector<Value>()> emit);

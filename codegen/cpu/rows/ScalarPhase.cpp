@@ -8,6 +8,7 @@
 #include "codegen/cpu/rows/LaneSums.h"
 #include "codegen/cpu/rows/ScalarRows.h"
 #include "codegen/kernels/ElementMemory.h"
+#include "codegen/rows/ColumnMoves.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -253,7 +254,10 @@ Value ScalarRowEmitter::columnOf(Value column) {
 
 void ScalarRowEmitter::emitColumnOperation(Operation *op) {
   if (auto load = dyn_cast<rows::LoadOp>(op)) {
-    Value element = loadElement(load.getType(), getRowPointer(load.getRow()), columnOf(load.getColumn()));
+    Value column = columnOf(load.getColumn());
+    if (AffineExpr move = load.getMove())
+      column = rows::moveColumn(builder, move, column);
+    Value element = loadElement(load.getType(), getRowPointer(load.getRow()), column);
     state.mapping.map(load.getResult(), element);
   } else if (auto store = dyn_cast<rows::StoreOp>(op)) {
     Value element = state.mapping.lookup(store.getValue());

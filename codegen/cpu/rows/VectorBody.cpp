@@ -41,6 +41,7 @@ VectorBody::VectorBody(VectorFunction &function, rows::PhaseOp phase, const IRMa
       above.insert(op->getOperand(0));
   });
   llvm::append_range(draws, phase.getBody().front().getOps<rows::RandomHalfOp>());
+  twins = rows::findTwins(phase);
   for (Value value : above)
     spread[value] =
         vector::BroadcastOp::create(builder, loc, VectorType::get(lanes, value.getType()), mapping.lookup(value));
@@ -65,23 +66,27 @@ Value VectorBody::getMask(int64_t part) {
                    : tail.getMask(*present, part * lanes, 1, lanes);
 }
 
-SmallVector<VectorBody::Parts> VectorBody::emit(Value firstColumn, std::optional<PresentColumns> presentColumns,
-                                                ValueRange drawnBefore) {
+void VectorBody::begin(Value firstColumn, std::optional<PresentColumns> presentColumns, ValueRange drawnBefore) {
   column = firstColumn;
   present = presentColumns;
   usedParts = countParts();
-  SmallVector<Value> drawnNow;
   if (drawnBefore.empty())
-    drawnNow = draw(column);
-  drawn = drawnBefore.empty() ? ValueRange(drawnNow) : drawnBefore;
+    drawnHere = draw(column);
+  drawn = drawnBefore.empty() ? ValueRange(drawnHere) : drawnBefore;
   values.clear();
   widened.clear();
   joined.clear();
   for (const Prefetch &prefetch : present ? places.prefetchesOfTail : places.prefetches)
     emitPrefetch(prefetch);
+}
+
+SmallVector<VectorBody::Parts> VectorBody::emit(Value firstColumn, std::optional<PresentColumns> presentColumns,
+                                                ValueRange drawnBefore) {
+  begin(firstColumn, presentColumns, drawnBefore);
   Block &body = phase.getBody().front();
   for (Operation &op : body.without_terminator())
-    emitOperation(&op);
+    if (!takeMoved(&op, {}))
+      emitOperation(&op);
   SmallVector<Parts> yielded;
   for (Value value : body.getTerminator()->getOperands())
     yielded.push_back(evaluate(value));

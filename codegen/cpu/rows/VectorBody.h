@@ -8,6 +8,7 @@
 #include "codegen/cpu/choice/StepShape.h"
 #include "codegen/cpu/rows/ColumnOrder.h"
 #include "codegen/cpu/rows/VectorFunction.h"
+#include "codegen/rows/ColumnMoves.h"
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -77,6 +78,9 @@ public:
   /// emit() without the stores, which emitStores() emits afterwards.
   SmallVector<Parts> emitWithoutStores(Value column, std::optional<PresentColumns> present = {}, ValueRange drawn = {});
   void emitStores();
+  /// Several steps of a row, operation by operation, so that what one of them computes at columns of another is taken
+  /// from there. `first`: their first columns. Without random numbers.
+  static void emitTogether(MutableArrayRef<VectorBody> steps, ArrayRef<int64_t> first);
   /// The same, but for the terms of sums down the rows, which it gives, one after the other in the order of the body,
   /// in consecutive columns.
   SmallVector<Parts> emitTerms(Value column, std::optional<PresentColumns> present = {});
@@ -92,6 +96,10 @@ public:
   Value getMask(int64_t part);
 
 private:
+  void begin(Value column, std::optional<PresentColumns> present, ValueRange drawn);
+  bool takeMoved(Operation *op, MutableArrayRef<VectorBody> steps);
+  std::optional<Parts> takeFromStep(const rows::Twin &twin);
+  std::optional<Parts> takeFromSteps(const rows::Twin &twin, MutableArrayRef<VectorBody> steps);
   Parts evaluate(Value value);
   /// bf16 in even-odd order as it is in memory: one vector of i16 for two parts.
   Parts evaluateJoined(Value value);
@@ -125,7 +133,8 @@ private:
   Type getMemoryType(Type element) const;
   Value address(Value pointer, Type element, int64_t first);
   bool hasMaskedAccess(Type element) const;
-  Parts loadColumns(RowSource row, VectorType type);
+  Value loadMoved(AffineExpr move, Value pointer, VectorType type, int64_t first);
+  Parts loadColumns(RowSource row, VectorType type, AffineExpr move);
   Value loadPresent(Value pointer, VectorType type, int64_t first);
   Value loadPieces(Value pointer, VectorType type, int64_t first);
   Parts arrangeForMemory(Value value);
@@ -156,9 +165,13 @@ private:
   /// Values of bf16 that were loaded in consecutive order, as f32.
   DenseMap<Value, Parts> widened;
   SmallVector<rows::RandomHalfOp> draws;
+  DenseMap<Value, rows::Twin> twins;
+  SmallVector<Value> drawnHere;
   bool withStores = true, withTerms = true;
   ValueRange drawn;
   Value column;
+  /// The first column of the step, where it is known.
+  std::optional<int64_t> start;
   std::optional<PresentColumns> present;
   /// How many parts of the step are worked on: an even number where anything takes them by twos.
   int64_t usedParts = 0;

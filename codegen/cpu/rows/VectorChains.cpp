@@ -67,7 +67,7 @@ static SmallVector<Prefetch> getPrefetches(VectorFunction &function, rows::Kerne
   SmallVector<Prefetch> prefetches;
   for (unsigned operand = 0; operand < kernel.getInputs().size(); ++operand) {
     const OperandAddress &address = function.addresses.operands[operand];
-    if (!kernel.isAlongColumns(operand) || !address.linearStride)
+    if (!kernel.isAlongColumns(operand) || kernel.getMove(operand) || !address.linearStride)
       continue;
     Value ahead = builder.multiply(address.linearStride, rows::kChainRows);
     Value next = builder.at(pointers.lookup(kernel.getRowArgument(operand)), address.elementType, ahead);

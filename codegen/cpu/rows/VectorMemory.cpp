@@ -48,12 +48,15 @@ void VectorBody::emitWideningLoad(rows::LoadOp load) {
   auto type = VectorType::get(2 * lanes, builder.getI16Type());
   auto wideType = VectorType::get(lanes, builder.getF32Type());
   auto narrowType = VectorType::get(lanes, builder.getBF16Type());
+  AffineExpr move = load.getMove();
   Value pointer = places.source(load).pointer,
         zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
   Parts narrow, wide;
   Value pair;
   for (int64_t part = 0; part < parts; ++part) {
-    if (part % 2 == 0)
+    if (part % 2 == 0 && move)
+      pair = loadMoved(move, pointer, type, part * lanes);
+    else if (part % 2 == 0)
       pair = LLVM::LoadOp::create(builder, loc, type, address(pointer, builder.getI16Type(), part * lanes),
                                   /*alignment=*/1);
     int64_t first = part % 2 * lanes;
@@ -70,8 +73,14 @@ void VectorBody::emitWideningLoad(rows::LoadOp load) {
 }
 
 /// The columns of the step, as many as are worked on, in the order of memory.
-VectorBody::Parts VectorBody::loadColumns(RowSource row, VectorType type) {
+VectorBody::Parts VectorBody::loadColumns(RowSource row, VectorType type, AffineExpr move) {
   Type element = type.getElementType();
+  if (move) {
+    Parts moved;
+    for (int64_t first = 0; first < usedParts * lanes; first += type.getNumElements())
+      moved.push_back(loadMoved(move, row.pointer, type, first));
+    return moved;
+  }
   bool isWhole = !present || row.hasRoom;
   if (!isWhole && !present->known && !hasMaskedAccess(element))
     return loadThroughBuffer(row.pointer, type);
@@ -105,10 +114,10 @@ void VectorBody::emitLoad(rows::LoadOp load) {
   Type element = load.getType(), memory = getMemoryType(element);
   RowSource row = places.source(load);
   if (order == ColumnOrder::EvenOdd && element.isBF16()) {
-    joined[load.getResult()] = loadColumns(row, VectorType::get(2 * lanes, memory));
+    joined[load.getResult()] = loadColumns(row, VectorType::get(2 * lanes, memory), load.getMove());
     return;
   }
-  Parts loaded = loadColumns(row, VectorType::get(lanes, memory));
+  Parts loaded = loadColumns(row, VectorType::get(lanes, memory), load.getMove());
   if (order == ColumnOrder::EvenOdd)
     for (int64_t part = 0; part < usedParts; part += 2)
       std::tie(loaded[part], loaded[part + 1]) = separateEvenOdd(builder, loaded[part], loaded[part + 1]);

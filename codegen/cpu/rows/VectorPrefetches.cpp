@@ -38,7 +38,7 @@ std::optional<std::pair<int64_t, int64_t>> VectorPrefetches::findReaders(ArrayRe
   auto kernel = cast<rows::KernelOp>(phases.front()->getParentOp());
   const OperandAddress &address = function.addresses.operands[operand];
   std::optional<std::pair<int64_t, int64_t>> found;
-  if (!kernel.isAlongColumns(operand) || !address.linearStride)
+  if (!kernel.isAlongColumns(operand) || kernel.getMove(operand) || !address.linearStride)
     return found;
   for (auto [number, phase] : llvm::enumerate(phases))
     if (llvm::any_of(kernel.getRowArgument(operand).getUsers(),
@@ -136,7 +136,7 @@ SmallVector<Prefetch> VectorPrefetches::getMaskedColumns(rows::PhaseOp phase, co
     bool isUsed = llvm::any_of(row.getUsers(), [&](Operation *user) {
       return user->getParentOp() == phase && isa<rows::StoreOp>(user) == isForStore;
     });
-    if (!isUsed || !kernel.isAlongColumns(operand) || !address.linearStride)
+    if (!isUsed || !kernel.isAlongColumns(operand) || kernel.getMove(operand) || !address.linearStride)
       continue;
     Value pointer = builder.at(pointers.lookup(row), builder.getI8Type(), getBytesAheadOfNarrow());
     prefetches.push_back({pointer, address.elementType, /*level=*/1, isForStore});

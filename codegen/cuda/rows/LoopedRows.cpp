@@ -6,6 +6,7 @@
 
 #include "codegen/arithmetic/Philox.h"
 #include "codegen/cuda/rows/LaneSums.h"
+#include "codegen/rows/ColumnMoves.h"
 #include "codegen/rows/Reductions.h"
 #include "codegen/rows/SumOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -108,8 +109,10 @@ SmallVector<Value> LoopedRowEmitter::emitColumn(rows::PhaseOp phase, Value at, A
 void LoopedRowEmitter::emitColumnOperation(Operation *op) {
   Location loc = op->getLoc();
   if (auto load = dyn_cast<rows::LoadOp>(op)) {
-    Value pointer = getRowPointer(load.getRow());
-    state.mapping.map(load.getResult(), loadElement(builder, loc, load.getType(), pointer, column, alignment));
+    Value pointer = getRowPointer(load.getRow()), at = column;
+    if (AffineExpr move = load.getMove())
+      at = moveColumn(builder, move, column);
+    state.mapping.map(load.getResult(), loadElement(builder, loc, load.getType(), pointer, at, alignment));
   } else if (auto store = dyn_cast<rows::StoreOp>(op)) {
     Value value = state.mapping.lookup(store.getValue()), pointer = getRowPointer(store.getRow());
     storeElement(builder, loc, value, pointer, column, alignment);

@@ -3,6 +3,7 @@
 #include "codegen/cuda/rows/RegisterRows.h"
 
 #include "codegen/kernels/ElementMemory.h"
+#include "codegen/rows/ColumnMoves.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include <numeric>
@@ -26,13 +27,11 @@ static Type getMemoryType(Value row) {
 
 /// One load per word: LLVM makes one access of a chunk's. A vector would be taken apart first, and then LLVM would
 /// forget that nobody writes to it. Two narrow elements come in one word.
-RegisterRowEmitter::Columns RegisterRowEmitter::loadChunk(rows::LoadOp load, int64_t chunk, bool isInvariant) {
-  Type memory = getMemoryType(load.getRow());
+RegisterRowEmitter::Columns RegisterRowEmitter::loadWords(Value address, Type memory, bool isInvariant) {
   int64_t bytes = kernels::getElementBytes(memory);
   bool isNarrow = bytes < kWordBytes;
   Type word = isNarrow ? builder.getI32Type() : memory;
   int64_t wordBytes = std::max(bytes, kWordBytes), parts = wordBytes / bytes;
-  Value address = getAddress(load.getRow(), memory, chunk);
   Columns columns;
   for (int32_t i = 0; i < plan.lanes / parts; ++i) {
     Value place = builder.create<LLVM::GEPOp>(address.getType(), word, address, ArrayRef<LLVM::GEPArg>{i},
@@ -42,6 +41,50 @@ RegisterRowEmitter::Columns RegisterRowEmitter::loadChunk(rows::LoadOp load, int
     value.setInvariant(isInvariant);
     for (int64_t part = 0; part < parts; ++part)
       columns.push_back(isNarrow ? takePart(value, part, memory) : value.getResult());
+  }
+  return columns;
+}
+
+RegisterRowEmitter::Columns RegisterRowEmitter::loadChunk(rows::LoadOp load, int64_t chunk, bool isInvariant) {
+  if (AffineExpr move = load.getMove())
+    return loadMovedChunk(load, move, chunk, isInvariant);
+  Type memory = getMemoryType(load.getRow());
+  return loadWords(getAddress(load.getRow(), memory, chunk), memory, isInvariant);
+}
+
+/// Whether the columns of every thread lead to the columns of one access.
+static bool leadsToAccesses(AffineExpr move, const RegisterPlan &plan) {
+  if (rows::countMovedAlike(move, plan.width, plan.lanes) < plan.lanes)
+    return false;
+  rows::MovedGroup group(move, /*column=*/0, plan.lanes);
+  for (int64_t column = 0; column < plan.width; column += plan.lanes)
+    if ((rows::moveColumn(move, column) + group.first) % plan.lanes != 0)
+      return false;
+  return true;
+}
+
+/// Other columns by the same accesses where they lie in one, else each by itself.
+RegisterRowEmitter::Columns RegisterRowEmitter::loadMovedChunk(rows::LoadOp load, AffineExpr move, int64_t chunk,
+                                                               bool isInvariant) {
+  Type memory = getMemoryType(load.getRow());
+  Value first = builder.add(thread.column, getOffset(chunk));
+  auto getPlace = [&](Value column, int64_t offset) {
+    Value place = builder.add(rows::moveColumn(builder, move, column), offset);
+    return getElementAddress(builder, load.getLoc(), memory, getRowPointer(load.getRow()), place);
+  };
+  Columns columns;
+  rows::MovedGroup group(move, /*column=*/0, plan.lanes);
+  if (group.span == plan.lanes && leadsToAccesses(move, plan)) {
+    Columns loaded = loadWords(getPlace(first, group.first), memory, isInvariant);
+    for (int32_t place : group.places)
+      columns.push_back(loaded[place]);
+    return columns;
+  }
+  for (int64_t i = 0; i < plan.lanes; ++i) {
+    auto value = builder.create<LLVM::LoadOp>(memory, getPlace(builder.add(first, i), 0),
+                                              unsigned(kernels::getElementBytes(memory)));
+    value.setInvariant(isInvariant);
+    columns.push_back(value);
   }
   return columns;
 }
@@ -127,7 +170,7 @@ void RegisterRowEmitter::prefetchRow(rows::KernelOp kernel, Value row) {
   first = builder.multiply(builder.add(first, thread.thread), kSectorBytes);
   for (unsigned i = 0; i < addresses.operands.size(); ++i) {
     Value argument = kernel.getRowArgument(i);
-    if (!isOwnRow(kernel, i) || !isLoaded(argument))
+    if (!isOwnRow(kernel, i) || kernel.getMove(i) || !isLoaded(argument))
       continue;
     int64_t bytes = plan.width * kernels::getElementBytes(getMemoryType(argument));
     int64_t step = kSectorBytes * plan.getRowThreads();

@@ -54,6 +54,8 @@ private:
   void loadPassingRows(rows::PhaseOp phase);
   /// The thread's columns of a chunk. `isInvariant`: nobody stores to the row while the kernel runs.
   Columns loadChunk(rows::LoadOp load, int64_t chunk, bool isInvariant);
+  Columns loadWords(Value address, Type memory, bool isInvariant);
+  Columns loadMovedChunk(rows::LoadOp load, AffineExpr move, int64_t chunk, bool isInvariant);
   void forEachLane(function_ref<void()> emit);
   static bool hasPairedForm(arith::TruncFOp truncation);
   void roundPairs(arith::TruncFOp truncation);

@@ -107,6 +107,25 @@ class Streams:
         return self.name, [x, y, b, c, w, gamma], [], body, [streams, u, mix]
 
 
+class Heads:
+    """A norm and the rotary embedding after it, whose rows lie apart where it is said so."""
+
+    def __init__(self, element, width, pairs, strided):
+        self.element, self.dims, self.pairs, self.strided = element, ["rows", width], pairs, strided
+        self.name = f"heads_{width}"
+
+    def piece(self):
+        stride = f"kRowDistance / {BYTES[self.element]}" if self.strided else None
+        x, y = (Tensor(name, self.element, self.dims, [True, False], stride) for name in ("x", "y"))
+        gamma = Tensor("gamma", self.element, self.dims[1:], [False])
+        cos, sin = (Tensor(name, "f32", ["rows", self.pairs], [True, False]) for name in ("cos", "sin"))
+        body = [f"%n = resid.rms_norm %x gamma(%gamma) {{epsilon = 1.0e-6}} : {x.text()}, {gamma.text()}"]
+        body += [f"%{name} = resid.rotary %n cos(%cos) sin(%sin){form} : {x.text()}, {cos.text()}, {sin.text()}"
+                 for name, form in (("y", ""), ("z", " {interleaved}"))]
+        z = Tensor("z", self.element, self.dims, [True, False], stride)
+        return self.name, [x, gamma, cos, sin], [], body, [y, z]
+
+
 def array(tensor):
     dims = [{"rows": "Rows", "width": "Width"}.get(size, str(size)) for size in tensor.dims]
     return f"{{Element::{tensor.element}, {{{', '.join(dims)}}}, {int(tensor.stride is not None)}}}"
@@ -136,6 +155,9 @@ def functions(element):
     # One chain of the projection, and two.
     for streams in (Streams(element, 33, strided=False), Streams(element, 300, strided=True)):
         yield streams, streams.piece()
+    # Columns of a step that is not whole, pairs across vectors, and columns without a pair.
+    for heads in (Heads(element, 80, 40, strided=True), Heads(element, 19, 4, strided=False), Heads(element, 77, 38, strided=False)):
+        yield heads, heads.piece()
 
 
 def wrapper(prefix, name, inputs, scalars, outputs):
