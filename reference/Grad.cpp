@@ -18,7 +18,7 @@ struct NormGradContext {
   std::vector<double> gamma;
   bool centers = false;
   /// Of an L2 norm: sums take the place of means, and none is subtracted where the statistic is not below this.
-  std::optional<double> greatestReciprocal;
+  std::optional<double> greatestReciprocal = {};
   /// A group of columns is a row of its own, of so many columns. There are so many groups before gamma starts again.
   int64_t rows = 1, width = 1, groups = 1;
 

@@ -206,7 +206,8 @@ void RowBlockCalls::callBlock(Code &code, const Record &record, ValueRange visib
 /// The blocks of some units.
 void RowBlockCalls::callBlocks(Code &code, const Record &record, ValueRange visible, Value low, Value high) {
   TaskNumbers numbers(visible.take_back(TaskNumbers::kCount));
-  auto [first, end] = numbers.getRows(code, hasSums(), low, high);
+  Value first, end;
+  std::tie(first, end) = numbers.getRows(code, hasSums(), low, high);
   code.loop(code.divide(first, numbers.batchRows), code.ceilDivide(end, numbers.batchRows), 1, [&](Value batch) {
     Value before = code.multiply(batch, numbers.batchRows);
     Value lowRow = code.max(code.subtract(first, before), 0);
