@@ -123,9 +123,11 @@ void printAttentionGradTypes(OpAsmPrinter &printer, Operation *op, Value maskOpe
                              Value segmentsOperand, Type dy, Type q, Type k, Type v, Type max, Type sum, Type mask,
                              Type sink, Type querySegments, Type keySegments, Type dq, Type dk, Type dv, Type dsinks);
 
-/// `Tx, Tcos, Tsin`.
-ParseResult parseRotaryTypes(OpAsmParser &parser, Type &x, Type &cos, Type &sin);
-void printRotaryTypes(OpAsmPrinter &printer, Operation *op, Type x, Type cos, Type sin);
+/// `Tx, Tcos, Tsin (, Toffset)?`; offset defaults to i64.
+ParseResult parseRotaryTypes(OpAsmParser &parser, OptionalOperand &offsetOperand, Type &x, Type &cos, Type &sin,
+                             Type &offset);
+void printRotaryTypes(OpAsmPrinter &printer, Operation *op, Value offsetOperand, Type x, Type cos, Type sin,
+                      Type offset);
 
 /// `Tx`; x and up have one type.
 ParseResult parseActivationTypes(OpAsmParser &parser, OptionalOperand &upOperand, Type &x, Type &up);

@@ -143,12 +143,16 @@ void resid::printAttentionGradTypes(OpAsmPrinter &printer, Operation *op, Value,
   printTypes(printer, op, {dy, q, k, v, mask, sink, querySegments, keySegments}, op->getResultTypes());
 }
 
-ParseResult resid::parseRotaryTypes(OpAsmParser &parser, Type &x, Type &cos, Type &sin) {
-  return parseTypes(parser, {{"x", x}, {"cos", cos}, {"sin", sin}});
+ParseResult resid::parseRotaryTypes(OpAsmParser &parser, OptionalOperand &offsetOperand, Type &x, Type &cos, Type &sin,
+                                    Type &offset) {
+  return parseTypes(parser, {{"x", x},
+                             {"cos", cos},
+                             {"sin", sin},
+                             {"offset", offset, offsetOperand.has_value(), parser.getBuilder().getI64Type()}});
 }
 
-void resid::printRotaryTypes(OpAsmPrinter &printer, Operation *, Type x, Type cos, Type sin) {
-  printer << x << ", " << cos << ", " << sin;
+void resid::printRotaryTypes(OpAsmPrinter &printer, Operation *op, Value, Type x, Type cos, Type sin, Type offset) {
+  printTypes(printer, op, {x, cos, sin, getWrittenPast(offset)}, x);
 }
 
 ParseResult resid::parseActivationTypes(OpAsmParser &parser, OptionalOperand &upOperand, Type &x, Type &up) {

@@ -154,6 +154,8 @@ void RotaryOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, int64_t
   for (int64_t dimension = 0; dimension < rank; ++dimension)
     unite(getResult(), dimension, getX(), dimension);
   unite(getSin(), 0, getCos(), 0);
+  if (getOffset() && isa<RankedTensorType>(getOffset().getType()))
+    unite(getOffset(), 0, getX(), 0);
   if (!getOffset())
     unite(getCos(), 0, getX(), rank - 2);
 }
@@ -179,6 +181,10 @@ LogicalResult RotaryOp::verify() {
   if (sin.getRank() != 2 || sin.getDimSize(1) != cos.getDimSize(1) || // rotary.C5
       !agree(sin.getDimSize(0), cos.getDimSize(0)))
     return emitOpError("expected sin of the shape of cos, ") << cos << ", but got " << sin;
+  auto offsets = getOffset() ? dyn_cast<RankedTensorType>(getOffset().getType()) : RankedTensorType();
+  bool hasSamples = offsets && offsets.getRank() == 1 && x.getRank() > 2;
+  if (offsets && !(hasSamples && agree(offsets.getDimSize(0), x.getDimSize(0)))) // rotary.C8
+    return emitOpError("expected an offset for each sample of ") << x << ", but got " << offsets;
   return failure(failed(verifyRows(*this, cos, "cos")) ||                  // rotary.C6
                  failed(verifyRows(*this, sin, "sin")) ||                  // rotary.C6
                  failed(verifyParameterType(*this, x, getCos(), "cos")) || // rotary.C7

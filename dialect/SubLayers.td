@@ -185,7 +185,8 @@ def Resid_RotaryOp : Resid_Op<"rotary", [InferTypeOpAdaptor,
       is static. Every other dimension may be dynamic.
     - `cos`, `sin`: `[rows, h]`, any of these float types, each of its own. The number of columns is static.
     - `offset`, optional: i64, the row of the tables for position 0. It is the number of positions that a key-value cache
-      has already.
+      has already. As a tensor `[batch]` of i64, whose type is written after the others, it is another one for each sample
+      of `[batch, …, positions, size]`.
     - `interleaved`: unit attribute.
     - result: the type of `x`.
 
@@ -199,9 +200,11 @@ def Resid_RotaryOp : Resid_Op<"rotary", [InferTypeOpAdaptor,
       where they are equal or one of them is dynamic.
     - `rotary.C6`: without `offset`, the rows of the tables agree with the positions of `x`. With it, there are no fewer.
     - `rotary.C7`: `cos` and `sin` are of f64 only where `x` is.
+    - `rotary.C8`: an offset that is a tensor has rank 1, i64, and the first dimension of `x`, whose rank is 3 or more.
 
     **Not allowed.** An offset that is negative, or too large for the tables to have a row for each position, is an error
-    at run time. Positions per sample are not known here: gather the rows of the tables, and turn each sample by itself.
+    at run time. A GPU, which returns before it could answer for what lies in its memory, gives NaN for the positions of a
+    sample that have no row.
 
     **Gradient.** `dx` is `dy` turned back: the same op with `-sin` in place of `sin`. `cos` and `sin` have no
     gradient yet.
@@ -213,19 +216,22 @@ def Resid_RotaryOp : Resid_Op<"rotary", [InferTypeOpAdaptor,
     **Example.**
     ```mlir
     func.func @rotate(%q: tensor<1x8x?x64xbf16>, %cos: tensor<2048x32xf32>,
-                      %sin: tensor<2048x32xf32>, %past: i64) -> tensor<1x8x?x64xbf16> {
-      %y = resid.rotary %q cos(%cos) sin(%sin) offset(%past)
+                      %sin: tensor<2048x32xf32>, %past: i64, %pasts: tensor<1xi64>)
+        -> tensor<1x8x?x64xbf16> {
+      %x = resid.rotary %q cos(%cos) sin(%sin) offset(%past)
           : tensor<1x8x?x64xbf16>, tensor<2048x32xf32>, tensor<2048x32xf32>
+      %y = resid.rotary %x cos(%cos) sin(%sin) offset(%pasts) {interleaved}
+          : tensor<1x8x?x64xbf16>, tensor<2048x32xf32>, tensor<2048x32xf32>, tensor<1xi64>
       return %y : tensor<1x8x?x64xbf16>
     }
     ```
   }];
-  let arguments = (ins Resid_Rows:$x, Resid_Tensor:$cos, Resid_Tensor:$sin, Optional<I64>:$offset,
+  let arguments = (ins Resid_Rows:$x, Resid_Tensor:$cos, Resid_Tensor:$sin, Optional<Resid_Past>:$offset,
                        UnitAttr:$interleaved); // rotary.C1
   let results = (outs Resid_Rows:$result);     // rotary.C1
   let assemblyFormat = [{
     $x `cos` `(` $cos `)` `sin` `(` $sin `)` (`offset` `(` $offset^ `)`)? attr-dict `:`
-    custom<RotaryTypes>(type($x), type($cos), type($sin))
+    custom<RotaryTypes>(ref($offset), type($x), type($cos), type($sin), type($offset))
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

@@ -54,29 +54,36 @@ FailureOr<Array> Interpreter::activation(ActivationOp op, const Array &x, const 
   return result;
 }
 
-/// Sizes that only the arrays tell, and the offset.
-static LogicalResult checkRotary(RotaryOp op, const Array &x, ArrayRef<Array> tables, int64_t offset) {
+/// Sizes that only the arrays tell, and the offsets: one, or one for each sample.
+static LogicalResult checkRotary(RotaryOp op, const Array &x, ArrayRef<Array> tables, ArrayRef<int64_t> offsets) {
+  int64_t samples = x.getShape().front();
+  if (offsets.size() != 1 && int64_t(offsets.size()) != samples)
+    return op.emitOpError() << "expected an offset for each of " << samples << " samples but got " << offsets.size();
   int64_t positions = x.getShape().end()[-2];
   for (const Array &table : tables) {
     int64_t rows = table.getShape()[0];
     if (!op.getOffset() && rows != positions)
       return op.emitOpError() << "expected tables of " << positions << " rows, one for each position, but got " << rows;
-    if (offset < 0 || rows < positions || offset > rows - positions)
-      return op.emitOpError() << "expected an offset from 0 to " << rows - positions << " but got " << offset;
+    for (int64_t offset : offsets)
+      if (offset < 0 || rows < positions || offset > rows - positions)
+        return op.emitOpError() << "expected an offset from 0 to " << rows - positions << " but got " << offset;
   }
   return success();
 }
 
 FailureOr<Array> Interpreter::rotary(RotaryOp op, const Array &x, const Array &cos, const Array &sin) {
-  int64_t offset = op.getOffset() ? get(op.getOffset()).asInteger() : 0;
-  if (failed(checkRotary(op, x, {cos, sin}, offset)))
+  SmallVector<int64_t> offsets{0};
+  if (op.getOffset())
+    offsets.assign(get(op.getOffset()).integers().begin(), get(op.getOffset()).integers().end());
+  if (failed(checkRotary(op, x, {cos, sin}, offsets)))
     return failure();
   int64_t size = x.getShape().back(), positions = x.getShape().end()[-2], pairs = op.getPairs();
   FloatKind stored = x.floatKind(), arithmetic = getArithmeticKind(stored);
   Array result = Array::zeros(op.getType(), x.getShape());
   MutableArrayRef<double> values = result.mutableFloats();
   llvm::copy(x.floats(), values.begin());
-  for (int64_t head = 0, heads = size ? x.size() / size : 0; head != heads; ++head)
+  for (int64_t head = 0, heads = size ? x.size() / size : 0; head != heads; ++head) {
+    int64_t offset = offsets[offsets.size() == 1 ? 0 : head / (heads / x.getShape().front())];
     for (int64_t j = 0; j != pairs; ++j) {
       int64_t row = (offset + head % positions) * pairs + j;
       int64_t first = head * size + (op.getInterleaved() ? 2 * j : j),
@@ -86,6 +93,7 @@ FailureOr<Array> Interpreter::rotary(RotaryOp op, const Array &x, const Array &c
       values[first] = round(stored, round(arithmetic, times(x1, c) - times(x2, s)));
       values[second] = round(stored, round(arithmetic, times(x2, c) + times(x1, s)));
     }
+  }
   return result;
 }
 

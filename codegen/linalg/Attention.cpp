@@ -26,7 +26,8 @@ static constexpr int64_t kBatch = 0, kHeads = 1, kKeys = 2;
 /// samples stay.
 static Value requirePlaces(Code &builder, StringRef name, Value past, Value added, Value places) {
   if (isa<RankedTensorType>(past.getType())) {
-    requirePasts(builder, name, past, added, places);
+    std::string none = ("a past of " + name + " is negative, or its cache has no place for the new keys").str();
+    requirePasts(builder, none, past, added, places);
     return past;
   }
   Value isCount = builder.compare(arith::CmpIPredicate::sge, past, 0);

@@ -16,10 +16,9 @@ using namespace mlir::resid;
 
 //===------------------------------------------- caches -----------------------------------------------------------===//
 
-void resid::requirePasts(Code &builder, StringRef name, Value pasts, Value added, Value places) {
+void resid::requirePasts(Code &builder, StringRef text, Value pasts, Value added, Value places) {
   Value counts = builder.max(builder.add(builder.subtract(places, added), 1), 0);
   Value size = arith::IndexCastOp::create(builder, builder.getIndexType(), counts);
-  std::string text = ("a past of " + name + " is negative, or its cache has no place for the new keys").str();
   requireIds(builder, pasts, size, std::nullopt, text);
 }
 

@@ -16,9 +16,9 @@ struct RangeSizes {
   OpFoldResult batch, queries, keys;
 };
 
-/// Requires that the keys of a call fit after those of each sample; `name`: the op.
-void requirePasts(Code &builder, StringRef name, Value pasts, Value added, Value places);
-/// Whether a sample's keys do fit, as requirePasts() has it.
+/// Requires that so many of a call fit after those of each sample, and says `text` where they do not.
+void requirePasts(Code &builder, StringRef text, Value pasts, Value added, Value places);
+/// Whether those of a sample do fit.
 Value fitsPast(Code &builder, Value past, Value added, Value places);
 
 /// The operands `ranges` of an attention.kernel: [batch, queries], i64. `pasts`: [batch].

@@ -3,6 +3,7 @@
 // Lowering of rotary embeddings: an elementwise op that reads each element and its partner.
 
 #include "codegen/linalg/Elementwise.h"
+#include "codegen/linalg/KeyRanges.h"
 #include "codegen/linalg/Patterns.h"
 #include "codegen/rows/RowsDialect.h"
 #include "dialect/Shapes.h"
@@ -28,7 +29,10 @@ public:
   Value lower();
 
 private:
+  bool isOfSamples() const { return offset && isa<RankedTensorType>(offset.getType()); }
   void requireRows();
+  void requireRowsOfSamples();
+  Value gatherRows(Value table);
   Value sliceTable(Value table);
   Value slicePositions();
   AffineExpr getPartner(AffineExpr column);
@@ -65,8 +69,34 @@ void RotaryLowering::requireRows() {
   count = builder.select(isInside, all, 0);
 }
 
+void RotaryLowering::requireRowsOfSamples() {
+  Value rows = toI64(builder, getSizes(builder, cos)[0]);
+  rows = builder.min(rows, toI64(builder, getSizes(builder, sin)[0]));
+  requirePasts(builder, "an offset of rotary is negative, or the tables have no row for each position", offset,
+               toI64(builder, count), rows);
+}
+
+/// The rows of a table for the positions of each sample: [batch, positions, pairs].
+Value RotaryLowering::gatherRows(Value table) {
+  MLIRContext *context = builder.getContext();
+  SmallVector<OpFoldResult> all{sizes.front(), count, builder.getIndexAttr(pairs)};
+  auto [shape, dynamic] = decomposeMixedValues(all);
+  auto element = cast<FloatType>(getElementTypeOrSelf(table.getType()));
+  Value rows = getValueOrCreateConstantIndexOp(builder, builder.getLoc(), getSizes(builder, table)[0]);
+  auto body = [&](Code &inner, ValueRange elements) -> Value {
+    Value first = arith::IndexCastOp::create(inner, inner.getIndexType(), elements[0]);
+    Value row = inner.add(first, Value(linalg::IndexOp::create(inner, 1)));
+    row = keepInside(inner, inner.compare(arith::CmpIPredicate::ult, row, rows), row);
+    return tensor::ExtractOp::create(inner, table, ValueRange{row, Value(linalg::IndexOp::create(inner, 2))});
+  };
+  AffineMap ofSample = AffineMap::get(3, 0, getAffineDimExpr(0, context));
+  return createElementwise(builder, {{offset, ofSample}}, all, RankedTensorType::get(shape, element), element, body);
+}
+
 /// The rows of the table that are used.
 Value RotaryLowering::sliceTable(Value table) {
+  if (isOfSamples())
+    return gatherRows(table);
   if (!offset)
     return table;
   OpFoldResult one = builder.getIndexAttr(1), zero = builder.getIndexAttr(0), columns = builder.getIndexAttr(pairs);
@@ -75,7 +105,7 @@ Value RotaryLowering::sliceTable(Value table) {
 
 /// Those of x that are turned.
 Value RotaryLowering::slicePositions() {
-  if (!offset)
+  if (!offset || isOfSamples())
     return x;
   SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0)),
       strides(sizes.size(), builder.getIndexAttr(1));
@@ -108,7 +138,10 @@ Value RotaryLowering::turn() {
     return AffineMap::get(rank, 0, results, builder.getContext());
   };
   AffineMap partner = movedTo(all.getResults().drop_back(), getPartner(column));
-  AffineMap pair = movedTo(all.getResults().slice(rank - 2, 1), getPair(column));
+  SmallVector<AffineExpr> rowOfTable{all.getResult(rank - 2)};
+  if (isOfSamples())
+    rowOfTable.insert(rowOfTable.begin(), all.getResult(0));
+  AffineMap pair = movedTo(rowOfTable, getPair(column));
   auto numbersType = RankedTensorType::get({size}, builder.getI32Type());
   Value numbers = rows::ColumnNumbersOp::create(builder, numbersType, /*size=*/Value()), turned = slicePositions();
   // x1·c - x2·s has the bits of x1·c + (-x2)·s.
@@ -138,12 +171,14 @@ Value RotaryLowering::turn() {
 }
 
 Value RotaryLowering::lower() {
-  if (offset)
+  if (isOfSamples())
+    requireRowsOfSamples();
+  else if (offset)
     requireRows();
   turnedSizes = sizes;
   turnedSizes[sizes.size() - 2] = count;
   Value turned = turn();
-  if (!offset)
+  if (!offset || isOfSamples())
     return turned;
   SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0)),
       strides(sizes.size(), builder.getIndexAttr(1));

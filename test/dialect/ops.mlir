@@ -227,7 +227,10 @@ func.func @activation(%x: tensor<2x?x8xbf16>, %d: tensor<?xf64>) {
 }
 
 // CHECK-LABEL: func.func @rotary
-func.func @rotary(%x: tensor<2x4x?x8xbf16>, %c: tensor<?x4xf32>, %s: tensor<?x4xbf16>, %row: tensor<3x9xf64>, %t: tensor<16x2xf16>, %past: i64) {
+func.func @rotary(%x: tensor<2x4x?x8xbf16>, %c: tensor<?x4xf32>, %s: tensor<?x4xbf16>, %row: tensor<3x9xf64>, %t: tensor<16x2xf16>, %past: i64,
+                  %pasts: tensor<?xi64>) {
+  // CHECK: resid.rotary %arg0 cos(%arg1) sin(%arg2) offset(%arg6) : tensor<2x4x?x8xbf16>, tensor<?x4xf32>, tensor<?x4xbf16>, tensor<?xi64>
+  %2 = resid.rotary %x cos(%c) sin(%s) offset(%pasts) : tensor<2x4x?x8xbf16>, tensor<?x4xf32>, tensor<?x4xbf16>, tensor<?xi64>
   // CHECK: resid.rotary %arg0 cos(%arg1) sin(%arg2) : tensor<2x4x?x8xbf16>, tensor<?x4xf32>, tensor<?x4xbf16>
   %0 = resid.rotary %x cos(%c) sin(%s) : tensor<2x4x?x8xbf16>, tensor<?x4xf32>, tensor<?x4xbf16>
   // CHECK: resid.rotary %arg3 cos(%arg4) sin(%arg4) offset(%arg5) {interleaved} : tensor<3x9xf64>, tensor<16x2xf16>, tensor<16x2xf16>

@@ -94,3 +94,19 @@ func.func @rotary.C7_wide_tables(%x: tensor<4x8xf32>, %c: tensor<4x4xf32>, %s: t
   %y = resid.rotary %x cos(%c) sin(%s) : tensor<4x8xf32>, tensor<4x4xf32>, tensor<4x4xf64>
   return
 }
+
+// -----
+
+func.func @rotary.C8_samples(%x: tensor<2x4x8xf32>, %c: tensor<4x4xf32>, %o: tensor<3xi64>) {
+  // expected-error @+1 {{expected an offset for each sample of 'tensor<2x4x8xf32>', but got 'tensor<3xi64>'}}
+  %y = resid.rotary %x cos(%c) sin(%c) offset(%o) : tensor<2x4x8xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<3xi64>
+  return
+}
+
+// -----
+
+func.func @rotary.C8_no_samples(%x: tensor<4x8xf32>, %c: tensor<4x4xf32>, %o: tensor<4xi64>) {
+  // expected-error @+1 {{expected an offset for each sample of 'tensor<4x8xf32>', but got 'tensor<4xi64>'}}
+  %y = resid.rotary %x cos(%c) sin(%c) offset(%o) : tensor<4x8xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4xi64>
+  return
+}

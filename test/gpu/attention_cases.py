@@ -51,10 +51,11 @@ PACK = """func.func @f(%q: tensor<2x4x300x24xf32>, %k: tensor<2x2x300x24xf32>, %
 }
 """
 # The samples' caches are read and written; one of them is full.
-CACHES = """func.func @f(%q: tensor<3x4x2x24xf32>, %x: tensor<3x2x2x24xf32>, %c: tensor<3x2x300x24xf32>, %p: tensor<3xi64>)
-    -> (tensor<3x4x2x24xf32>, tensor<3x2x300x24xf32>) {
+CACHES = """func.func @f(%q: tensor<3x4x2x24xf32>, %x: tensor<3x2x2x24xf32>, %c: tensor<3x2x300x24xf32>, %cos: tensor<300x12xf32>,
+                  %sin: tensor<300x12xf32>, %p: tensor<3xi64>) -> (tensor<3x4x2x24xf32>, tensor<3x2x300x24xf32>) {
   %k = resid.append %c, %x past(%p) : tensor<3x2x300x24xf32>, tensor<3x2x2x24xf32>, tensor<3xi64>
-  %y = resid.attention %q, %k, %k past(%p) {causal, window = 200}
+  %r = resid.rotary %q cos(%cos) sin(%sin) offset(%p) : tensor<3x4x2x24xf32>, tensor<300x12xf32>, tensor<300x12xf32>, tensor<3xi64>
+  %y = resid.attention %r, %k, %k past(%p) {causal, window = 200}
       : tensor<3x4x2x24xf32>, tensor<3x2x300x24xf32>, tensor<3x2x300x24xf32>, tensor<3xi64>
   return %y, %k : tensor<3x4x2x24xf32>, tensor<3x2x300x24xf32>
 }
@@ -126,7 +127,7 @@ def choose(folder, residc, names=SOME, sizes=SIZES):
     gradients(to, 4, "gradients of f64 in a window", "f", "window = 40,", "f64", 35, 67, "f32[67]")
     gradients(to, 5, "gradients of bf16, sink and cap", "sink", "causal,", "bf16", 9, 40, "bf16[4]")
     pack(to)
-    to.add("caches of samples", CACHES, [*programs.name_arrays("f32[3x4x2x24] f32[3x2x2x24] f32[3x2x300x24]"), "i64[3]=0,298,255"], 2)
+    to.add("caches of samples", CACHES, [*programs.name_arrays("f32[3x4x2x24] f32[3x2x2x24] f32[3x2x300x24] f32[300x12] f32[300x12]"), "i64[3]=0,298,255"], 2)
     # The threads of a warp hand weights to each other in shared memory. Here the result of the second attention takes the
     # place of its queries.
     to.add("twice", TWICE, programs.name_arrays("f32[1x2x9x20] f32[1x2x40x20]"), 1)

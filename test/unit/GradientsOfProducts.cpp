@@ -86,7 +86,10 @@ TEST_F(GradientTest, Rotary) {
     func.func @f(%x: tensor<2x3x5xf64>, %cos: tensor<4x2xf64>, %sin: tensor<4x2xf64>, %a: tensor<3x2xf64>, %b: tensor<3x2xf64>)
         -> tensor<2x3x5xf64> {
       %one = arith.constant 1 : i64
-      %h = resid.rotary %x cos(%cos) sin(%sin) offset(%one) : tensor<2x3x5xf64>, tensor<4x2xf64>, tensor<4x2xf64>
+      %each = arith.constant dense<[1, 0]> : tensor<2xi64>
+      %g = resid.rotary %x cos(%cos) sin(%sin) offset(%each)
+          : tensor<2x3x5xf64>, tensor<4x2xf64>, tensor<4x2xf64>, tensor<2xi64>
+      %h = resid.rotary %g cos(%cos) sin(%sin) offset(%one) : tensor<2x3x5xf64>, tensor<4x2xf64>, tensor<4x2xf64>
       %y = resid.rotary %h cos(%a) sin(%b) {interleaved} : tensor<2x3x5xf64>, tensor<3x2xf64>, tensor<3x2xf64>
       return %y : tensor<2x3x5xf64>
     })",

@@ -31,3 +31,11 @@ func.func @rotary_loop(%x: tensor<2x16xTX>, %c: tensor<?x8xTW>, %s: tensor<?x8xT
   }
   return %r : tensor<2x16xTX>
 }
+
+// Another row of the tables for each sample.
+func.func @rotary_samples(%x: tensor<?x3x?x19xTX>, %c: tensor<?x4xTW>, %s: tensor<?x4xTB>, %pasts: tensor<?xi64>)
+    -> (tensor<?x3x?x19xTX>, tensor<?x3x?x19xTX>) {
+  %0 = resid.rotary %x cos(%c) sin(%s) offset(%pasts) : tensor<?x3x?x19xTX>, tensor<?x4xTW>, tensor<?x4xTB>, tensor<?xi64>
+  %1 = resid.rotary %x cos(%c) sin(%s) offset(%pasts) {interleaved} : tensor<?x3x?x19xTX>, tensor<?x4xTW>, tensor<?x4xTB>, tensor<?xi64>
+  return %0, %1 : tensor<?x3x?x19xTX>, tensor<?x3x?x19xTX>
+}
