@@ -6,6 +6,7 @@
 
 #include "codegen/arithmetic/Philox.h"
 #include "codegen/cuda/rows/LaneSums.h"
+#include "codegen/cuda/rows/OpaqueValues.h"
 #include "codegen/rows/ColumnMoves.h"
 #include "codegen/rows/Reductions.h"
 #include "codegen/rows/SumOrder.h"
@@ -20,6 +21,12 @@ using namespace mlir::resid::rows;
 
 static constexpr int64_t kThreadLanes = rows::kLanes / kWarpThreads;
 static_assert(kThreadLanes == 2, "expected the lanes t and t + 32");
+
+/// In a loop over rows, LLVM would keep a pointer for each operand, and how far it goes from row to row.
+void LoopedRowEmitter::emitRow(rows::KernelOp kernel, Value row) {
+  beginRow(kernel, hasManyOperands(kernel) ? makeOpaque(builder, row) : row);
+  emitBlock(kernel.getBody().front());
+}
 
 //===------------------------------------------- loops ------------------------------------------------------------===//
 

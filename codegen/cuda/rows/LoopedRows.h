@@ -23,6 +23,9 @@ public:
                    Value thread)
       : RowEmitter(builder, entry, addresses, mapping, kernels::Alignment::Element), thread(thread) {}
 
+  /// All of row `row` (i64).
+  void emitRow(rows::KernelOp kernel, Value row);
+
 private:
   /// One value per reduction and lane of the thread: those of the first reduction come first.
   using Lanes = SmallVector<Value>;

@@ -24,9 +24,9 @@ static constexpr int64_t kOpenAccessBytes = 8;
 static constexpr int64_t kBlockRegisters = 65536;
 /// What addresses, lanes and a phase take at least.
 static constexpr int64_t kOtherRegisters = 32;
-/// What an operand of a row kernel takes where there are more than a few: a pointer and what belongs to a row, such as
-/// its part of a mix. In a loop over rows, pointers stay.
-static constexpr int64_t kFewOperands = 16, kOperandRegisters = 4, kOperandRegistersWithSums = 6;
+/// What an operand of a row kernel takes where there are many: a pointer and what belongs to a row, such as its part of
+/// a mix. In a loop over rows, pointers stay.
+static constexpr int64_t kOperandRegisters = 4, kOperandRegistersWithSums = 6;
 /// Of more kept rows, registers are wanted for widened elements too, which LLVM keeps from one use to the next.
 static constexpr size_t kFewKeptRows = 3;
 /// What rows may take, and rows with sums down the rows: those would go through memory for every row else.
@@ -122,6 +122,11 @@ static bool hasWideFloats(Operation *op) {
   return llvm::any_of(op->getResultTypes(), [](Type type) { return type.isF64(); });
 }
 
+bool cuda::hasManyOperands(rows::KernelOp kernel) {
+  constexpr size_t fewOperands = 16;
+  return kernel.getIndexingMaps().size() > fewOperands;
+}
+
 bool cuda::isLoaded(Value row) {
   return llvm::any_of(row.getUsers(), [](Operation *user) { return isa<rows::LoadOp>(user); });
 }
@@ -144,7 +149,7 @@ static Work collectWork(rows::KernelOp kernel) {
   unsigned operands = kernel.getInputs().size() + kernel.getInits().size();
   for (unsigned i = 0; i < operands; ++i)
     work.sums += kernel.isAccumulated(i);
-  if (operands > kFewOperands)
+  if (hasManyOperands(kernel))
     work.operandRegisters = (work.sums > 0 ? kOperandRegistersWithSums : kOperandRegisters) * operands;
   for (auto &[row, phases] : users) {
     auto argument = dyn_cast<BlockArgument>(row);
@@ -162,7 +167,7 @@ static Work collectWork(rows::KernelOp kernel) {
     else if (isLoaded(row))
       work.phaseBytes[*phases.begin()].push_back(std::max(bytes, kRegisterBytes));
   }
-  if (work.keptBytes.size() > kFewKeptRows || operands > kFewOperands)
+  if (work.keptBytes.size() > kFewKeptRows || hasManyOperands(kernel))
     for (int64_t &bytes : work.keptBytes)
       bytes = std::max(bytes, kRegisterBytes);
   return work;

@@ -69,6 +69,10 @@ struct RegisterPlan {
 /// Whether a row of `width` columns ends in a span that has a chunk for each of its threads.
 bool endsInWholeChunk(int64_t width);
 
+/// Whether a kernel has so many operands that their pointers, kept where LLVM would keep them, take the registers that
+/// rows need. Several streams and their mix are operands each.
+bool hasManyOperands(rows::KernelOp kernel);
+
 /// Whether elements of a row are loaded.
 bool isLoaded(Value row);
 

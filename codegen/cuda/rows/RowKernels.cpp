@@ -151,10 +151,7 @@ static void emitRows(Code &builder, KernelBody &body, rows::KernelOp kernel) {
   ThreadPlace place(builder);
   LoopedRowEmitter emitter(builder, body.entry, addresses, body.mapping, place.thread);
   if (!addresses.scratch) {
-    builder.loop(place.warp, body.getArgumentFromEnd(1), place.warps, [&](Value row) {
-      emitter.beginRow(kernel, row);
-      emitter.emitBlock(kernel.getBody().front());
-    });
+    builder.loop(place.warp, body.getArgumentFromEnd(1), place.warps, [&](Value row) { emitter.emitRow(kernel, row); });
     return;
   }
   SumKernels sums(builder, kernel, addresses);

@@ -66,10 +66,7 @@ void SumKernels::emitUnit(LoopedRowEmitter &emitter, Value thread, Value unit) {
   auto emitChain = [&](Value first, Value end) {
     emitPass(thread,
              [&](const Sum &sum, Value column) { store(builder.constant(sum.type, 0), sum.levels[0], column); });
-    builder.rolledLoop(first, end, 1, [&](Value row) {
-      emitter.beginRow(kernel, row);
-      emitter.emitBlock(kernel.getBody().front());
-    });
+    builder.rolledLoop(first, end, 1, [&](Value row) { emitter.emitRow(kernel, row); });
   };
   emitUnit(emitter, unit, emitChain, [&](Value isFirst) { addUp(thread, isFirst); });
 }
