@@ -60,6 +60,8 @@ protected:
   /// The four words of the generator's counter for a call (i64) of eight columns, counted from the row's first.
   SmallVector<Value, 4> counterOf(rows::RandomHalfOp half, Value call);
   Value getRowPointer(Value row) const { return state.pointers.lookup(row); }
+  /// For what is emitted from here on, from the number of the row (i64).
+  void computeRowPointers(rows::KernelOp kernel, Value row);
 
   Code &builder;
   Block *entry;
@@ -69,7 +71,6 @@ protected:
   llvm::MapVector<Value, Value> chains;
 
 private:
-  void computeRowPointers(rows::KernelOp kernel, Value row);
   void emitWithRegions(Operation *op);
   void emitRowLoad(rows::LoadOp load);
 };

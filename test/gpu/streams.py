@@ -174,17 +174,26 @@ func.func @f(%x: tensor<?x5x7xf32>, %zero: tensor<?x7xf32>) -> (tensor<?x7xf32>,
     to.add("points", text, programs.name_arrays("f32[33x5x7] f32[33x7]"), 3)
 
 
-def stack(to, connection, streams, gradients):
+def write_stack(to, name, width, element="f32"):
+    """The sub-layers of a stack on one stream."""
+    program = to.folder / f"{name}_of_one.mlir"
+    text = (cases.INPUTS / "pre_and_peri_stack.mlir").read_text(encoding="utf-8")
+    program.write_text(text.replace("24xf32", f"{width}x{element}"), encoding="utf-8")
+    return program
+
+
+def stack(to, connection, streams, gradients, width=24):
     """The sub-layers of a stack on several streams, and all gradients. Parameters are far from their initial values."""
+    name = f"{connection} {streams}" + (f" {width} columns" if width != 24 else "")
 
     def compile_with(source, *flags):
         return subprocess.run([to.residc, source, *flags, "--emit=mlir", "-o", "-"], check=True, capture_output=True, text=True).stdout
 
-    wide = compile_with(cases.INPUTS / "pre_and_peri_stack.mlir", f"--streams={streams}", f"--connection={connection}")
+    wide = compile_with(write_stack(to, name.replace(" ", "_"), width), f"--streams={streams}", f"--connection={connection}")
     arguments = programs.read_arguments(wide, 3)
-    to.add(f"{connection} {streams}", wide, arguments, 1)
-    both = compile_with(to.folder / f"{connection}_{streams}.mlir", "--grad=stack", "--grad-mode=value-and-grad")
-    to.add(f"{connection} {streams} with gradients", both, [*arguments, "f32[3x24]=random:99"], gradients, "--entry=stack_value_and_grad")
+    to.add(name, wide, arguments, 1)
+    both = compile_with(to.folder / f"{name.replace(' ', '_')}.mlir", "--grad=stack", "--grad-mode=value-and-grad")
+    to.add(f"{name} with gradients", both, [*arguments, f"f32[3x{width}]=random:99"], gradients, "--entry=stack_value_and_grad")
 
 
 def choose_ops(folder, residc=None):
@@ -220,18 +229,20 @@ def choose_stacks(folder, residc):
     to = Writer(folder, residc)
     for connection, streams, gradients in (("static", 4, 14), ("gated", 2, 20), ("ihc", 3, 19), ("mhc", 4, 19)):
         stack(to, connection, streams, gradients)
+    # Rows in registers, whose pointers are computed by each pass; and rows that overflow, for which more is computed again.
+    stack(to, "static", 4, 14, width=64)
+    forward = to.cases[-2]
+    to.cases.append(dataclasses.replace(forward, arguments=("f32[3x64]=1e30", *forward.arguments[1:])))
     return to.cases
 
 
 def choose_wide_stacks(folder, residc):
     """Gradients of stacks whose streams would take more registers than a thread has."""
     to = Writer(folder, residc)
-    text = (cases.INPUTS / "pre_and_peri_stack.mlir").read_text(encoding="utf-8")
     for element in ("f32", "bf16"):
         for width in (64, 256, 1024, 4096):
-            for connection in ("mhc", "ihc"):
-                program = to.folder / f"{connection}_{width}_{element}_of_one.mlir"
-                program.write_text(text.replace("24xf32", f"{width}x{element}"), encoding="utf-8")
+            for connection in ("mhc", "ihc", "static"):
+                program = write_stack(to, f"{connection}_{width}_{element}", width, element)
                 flags = ("--streams=4", f"--connection={connection}", "--grad=stack", "--grad-mode=value-and-grad", "--emit=mlir")
                 both = subprocess.run([residc, program, *flags, "-o", "-"], check=True, capture_output=True, text=True).stdout
                 to.add(f"wide {connection} {width} {element}", both, (), 0)

@@ -282,6 +282,7 @@ static std::optional<RegisterPlan> chooseFor(const Work &work, const RowSchedule
     plan.mostRegisters = chooseMostRegisters(plan, work);
     plan.loadsEarly = loadsEarly(plan);
     plan.passesRows = passesRows(plan, work);
+    plan.computesAgain = work.sums == 0 && work.operandRegisters > 0 && work.keptBytes.size() > kFewKeptRows;
     plan.prefetchesRows = prefetchesRows(plan, work);
     if (width % lanes == 0 && hasWholeWarps(plan) && plan.keptRegisters <= countFreeRegisters(plan, work) &&
         plan.getChunks() * lanes * work.operations <= kMostOperations)

@@ -42,6 +42,9 @@ struct RegisterPlan {
   /// Whether elements that one phase alone needs are loaded a few chunks ahead of where it uses them, and not all
   /// before it.
   bool passesRows = false;
+  /// Whether registers are so short that what LLVM would keep is computed again: pointers by each phase, and for rare
+  /// rows what the phases before have computed.
+  bool computesAgain = false;
   /// Whether a row's elements are brought into the cache of the chip while the row before is computed.
   bool prefetchesRows = false;
 

@@ -2,6 +2,7 @@
 
 #include "codegen/cuda/rows/RegisterRows.h"
 
+#include "codegen/cuda/rows/OpaqueValues.h"
 #include "codegen/kernels/ElementMemory.h"
 #include "codegen/rows/Reductions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,17 +21,22 @@ using namespace mlir::resid::rows;
 
 static Type getElementType(Value row) { return cast<rows::RowType>(row.getType()).getElementType(); }
 
+void RegisterRowEmitter::findFirsts(Value column, bool ofOwnRowsAlone) {
+  for (unsigned i = 0; i < addresses.operands.size(); ++i) {
+    Value argument = kernel.getRowArgument(i);
+    if (kernel.isAlongColumns(i) && !kernel.isAccumulated(i) && (isOwnRow(kernel, i) || !ofOwnRowsAlone))
+      firsts[argument] = getElementAddress(builder, kernel.getLoc(), kernels::getMemoryType(getElementType(argument)),
+                                           getRowPointer(argument), column);
+  }
+}
+
 void RegisterRowEmitter::emitRow(rows::KernelOp kernel, Value row) {
   this->kernel = kernel;
+  this->row = row;
   isApart = kernel.hasAccumulated();
   kept.clear();
   beginRow(kernel, row);
-  for (unsigned i = 0; i < addresses.operands.size(); ++i) {
-    Value argument = kernel.getRowArgument(i);
-    if (kernel.isAlongColumns(i) && !kernel.isAccumulated(i))
-      firsts[argument] = getElementAddress(builder, kernel.getLoc(), kernels::getMemoryType(getElementType(argument)),
-                                           getRowPointer(argument), thread.column);
-  }
+  findFirsts(thread.column, /*ofOwnRowsAlone=*/false);
   if (plan.loadsEarly)
     for (auto phase : kernel.getBody().getOps<rows::PhaseOp>())
       loadLateRows(phase);
@@ -210,8 +216,13 @@ void RegisterRowEmitter::emitPhase(rows::PhaseOp phase) {
       state.mapping.map(result, builder.clone(*value.getDefiningOp())->getResult(0));
     emitWholePhase(phase);
   };
-  builder.choose(
-      isRare, [&] { emitWholePhase(phase); }, emitUsual);
+  // What was computed before would be kept for rare rows alone: all others compute it from constants.
+  auto emitRare = [&] {
+    if (plan.computesAgain)
+      hideKeptRows();
+    emitWholePhase(phase);
+  };
+  builder.choose(isRare, emitRare, emitUsual);
   // What stands after the phase, such as statistics that are results, reads the values and not a branch's constants.
   for (auto [constant, value] : llvm::zip_equal(constants, values))
     state.mapping.map(constant.first, value);
@@ -221,6 +232,12 @@ void RegisterRowEmitter::emitWholePhase(rows::PhaseOp phase) {
   // Bounds of columns take registers too.
   if (plan.sums > 0 && plan.isOpen())
     hideKeptRows();
+  // Pointers of rows that all rows share stay: LLVM would load such a row again too, and compute all that hangs on it.
+  llvm::SaveAndRestore pointersBefore(state.pointers), firstsBefore(firsts);
+  if (plan.computesAgain) {
+    computeRowPointers(kernel, makeOpaque(builder, row));
+    findFirsts(makeOpaque(builder, thread.column), /*ofOwnRowsAlone=*/true);
+  }
   loadKeptRows(phase);
   passing.clear();
   random.clear();

@@ -41,6 +41,8 @@ private:
   void emitBranch(Block &block) override;
 
   void emitWholePhase(rows::PhaseOp phase);
+  /// Sets `firsts`, with `column` (i64) for the thread's first column.
+  void findFirsts(Value column, bool ofOwnRowsAlone);
   Value emitIsRare(ArrayRef<std::pair<OpResult, Value>> constants);
   void expectOtherBranch(Block &block);
   /// Makes LLVM forget what was computed from kept rows before.
@@ -90,6 +92,8 @@ private:
   const RowThread &thread;
   LaneSums &sums;
   rows::KernelOp kernel;
+  /// The number of the row at hand (i64).
+  Value row;
   /// The pointers of rows at the thread's first column.
   DenseMap<Value, Value> firsts;
   /// What is in registers, by the row.
