@@ -52,10 +52,10 @@ LogicalResult checkInside(linalg::LinalgOp op, ArrayRef<OperandWalk> walks, Arra
 
 void prepare(OperandWalk &walk, int64_t loops) {
   walk.strides = walk.array.getStrides();
-  if (!llvm::all_of(walk.map.getResults(), isLinear))
-    return;
   SmallVector<int64_t> point(loops, 0);
   walk.origin = walk.offset = walk.offsetAt(point);
+  if (!llvm::all_of(walk.map.getResults(), isLinear))
+    return;
   for (int64_t loop = 0; loop != loops; ++loop) {
     point[loop] = 1;
     walk.steps.push_back(walk.offsetAt(point) - walk.origin);
