@@ -10,6 +10,14 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::rows;
 
+/// Whether an expression of dimensions that are not negative is none either, as far as its signs tell.
+static bool isNotNegative(AffineExpr expression) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expression))
+    return constant.getValue() >= 0;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expression);
+  return !binary || (isNotNegative(binary.getLHS()) && isNotNegative(binary.getRHS()));
+}
+
 static bool isMoveOf(AffineExpr expression, unsigned column) {
   if (auto dim = dyn_cast<AffineDimExpr>(expression))
     return dim.getPosition() == column;
@@ -18,8 +26,9 @@ static bool isMoveOf(AffineExpr expression, unsigned column) {
     return isa<AffineConstantExpr>(expression);
   bool isQuotient = llvm::is_contained({AffineExprKind::Mod, AffineExprKind::FloorDiv}, expression.getKind());
   auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
-  return expression.getKind() != AffineExprKind::CeilDiv && (!isQuotient || (divisor && divisor.getValue() > 0)) &&
-         isMoveOf(binary.getLHS(), column) && isMoveOf(binary.getRHS(), column);
+  bool isDefined = !isQuotient || (divisor && divisor.getValue() > 0 && isNotNegative(binary.getLHS()));
+  return expression.getKind() != AffineExprKind::CeilDiv && isDefined && isMoveOf(binary.getLHS(), column) &&
+         isMoveOf(binary.getRHS(), column);
 }
 
 bool rows::hasMove(AffineMap map) {

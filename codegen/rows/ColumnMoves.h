@@ -13,7 +13,7 @@
 namespace mlir::resid::rows {
 
 /// Whether the map's last result is a move: no dimension and no constant, but an expression of the last dimension made
-/// of sums, products, and remainders and quotients by positive numbers.
+/// of sums, products, and remainders and quotients of what is not negative by positive numbers.
 bool hasMove(AffineMap map);
 /// The map with the last dimension itself in the place of a move.
 AffineMap undoMove(AffineMap map);
