@@ -4,7 +4,7 @@
 # A token after some others, with small models of `transformers` and random weights: the program of `resid model --cache` with packed
 # weights, PyTorch eager and compiled with a static cache, and ONNX Runtime and OpenVINO on what torch.onnx.export makes of one step, whose
 # caches are inputs. All by turns in this process; numbers of the peers are compared with resid's. Each call is made from Python.
-# Needs the packages resid, torch, transformers, onnxscript, onnxruntime and openvino; one that is not there is named.
+# Needs the packages resid, torch, transformers and onnxscript. A peer that is not there is named.
 
 import argparse
 import pathlib
