@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace mlir::resid;
 using namespace mlir::resid::rows;
 
-/// Whether an expression of dimensions that are not negative is none either, as far as its signs tell.
+/// Whether an expression has no negative value, as far as its signs tell. Dimensions have none.
 static bool isNotNegative(AffineExpr expression) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expression))
     return constant.getValue() >= 0;

@@ -12,8 +12,8 @@
 
 namespace mlir::resid::rows {
 
-/// Whether the map's last result is a move: no dimension and no constant, but an expression of the last dimension made
-/// of sums, products, and remainders and quotients of what is not negative by positive numbers.
+/// Whether the map's last result is a move: an expression of the last dimension, and neither this one nor a constant,
+/// made of sums, products, and remainders and quotients of what is not negative by positive numbers.
 bool hasMove(AffineMap map);
 /// The map with the last dimension itself in the place of a move.
 AffineMap undoMove(AffineMap map);
@@ -29,7 +29,8 @@ int64_t countMovedAlike(AffineExpr move, int64_t width, int64_t most);
 /// Where the columns of a group lead: those from `column` on, or any that move like them.
 struct MovedGroup {
   MovedGroup(AffineExpr move, int64_t column, int64_t columns);
-  bool isInOrder() const { return span == int64_t(places.size()) && llvm::is_sorted(places); }
+  /// Whether each column leads to the place after that of the one before.
+  bool isInOrder() const { return llvm::equal(places, llvm::seq<int32_t>(0, places.size())); }
   /// The first place that any of them leads to, counted from where the group's first column does.
   int64_t first;
   /// How many places they span.

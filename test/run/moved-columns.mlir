@@ -1,4 +1,5 @@
-// A row that is read at other columns, by expressions of the column that subtract: by the evaluator and as machine code.
+// A row that is read at other columns, by expressions of the column: by the evaluator and as machine code. Some subtract, some lead
+// to one column for several, or past the columns of the result, or to what another step of the row computes.
 
 // RUN: for function in shifted turned wrapped; do for backend in cpu reference; do \
 // RUN:   resid-run %s --entry=$function --arg=f32[2x8]=1,2,3,4,5,6,7,8,11,12,13,14,15,16,17,18 --backend=$backend || exit 1; done; \
@@ -9,6 +10,10 @@
 // CHECK:         out0: ok, bit-equal
 // CHECK-COUNT-2: first 8 6 4 2 16 14 12 10
 // CHECK:         out0: ok, bit-equal
+
+// RUN: for cpu in native %if x86-64-v3 %{ x86-64-v3 %}; do for function in repeated further doubled halved quartered; do \
+// RUN:   resid-run %s --entry=$function --mcpu=$cpu --check 2>/dev/null || exit 1; done; done > %t.others
+// RUN: not grep -v 'ok, bit-equal\|^out.: [2]x\|: ok' %t.others
 
 #row = affine_map<(r, c) -> (r, c)>
 
@@ -43,4 +48,61 @@ func.func @wrapped(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
     linalg.yield %b : f32
   } -> tensor<2x8xf32>
   return %y : tensor<2x8xf32>
+}
+
+func.func @repeated(%x: tensor<2x8xf32>) -> (tensor<2x8xf32>) {
+  %e = tensor.empty() : tensor<2x8xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, (c floordiv 7) * 7)>, #row], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<2x8xf32>) outs(%e : tensor<2x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.addf %a, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<2x8xf32>
+  return %y : tensor<2x8xf32>
+}
+
+func.func @further(%x: tensor<2x33xf64>) -> (tensor<2x32xf64>) {
+  %e = tensor.empty() : tensor<2x32xf64>
+  %y = linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c + 1)>, #row], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<2x33xf64>) outs(%e : tensor<2x32xf64>) {
+  ^bb0(%a: f64, %o: f64):
+    %b = arith.addf %a, %a : f64
+    linalg.yield %b : f64
+  } -> tensor<2x32xf64>
+  return %y : tensor<2x32xf64>
+}
+
+func.func @doubled(%x: tensor<2x512xf32>) -> (tensor<2x256xf32>) {
+  %e = tensor.empty() : tensor<2x256xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c * 2 + 1)>, #row], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<2x512xf32>) outs(%e : tensor<2x256xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.addf %a, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<2x256xf32>
+  return %y : tensor<2x256xf32>
+}
+
+func.func @halved(%x: tensor<2x32xf32>) -> (tensor<2x32xf32>, tensor<2x32xf32>) {
+  %n = resid.rms_norm %x {epsilon = 1.0e-5} : tensor<2x32xf32>
+  %e = tensor.empty() : tensor<2x32xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c floordiv 2)>, #row], iterator_types = ["parallel", "parallel"]}
+      ins(%n : tensor<2x32xf32>) outs(%e : tensor<2x32xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.addf %a, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<2x32xf32>
+  return %y, %n : tensor<2x32xf32>, tensor<2x32xf32>
+}
+
+func.func @quartered(%x: tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<2x64xf32>) {
+  %n = resid.rms_norm %x {epsilon = 1.0e-5} : tensor<2x64xf32>
+  %e = tensor.empty() : tensor<2x64xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c floordiv 4)>, #row], iterator_types = ["parallel", "parallel"]}
+      ins(%n : tensor<2x64xf32>) outs(%e : tensor<2x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.addf %a, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<2x64xf32>
+  return %y, %n : tensor<2x64xf32>, tensor<2x64xf32>
 }

@@ -42,8 +42,8 @@ void ColumnLoops::emitElementwise(function_ref<void(Value, std::optional<Present
 /// Steps of rows that are read at other columns, up to which code is unrolled.
 static constexpr int64_t kMostUnrolledSteps = 8;
 
-/// The first columns of the steps of a row, few of which read columns of each other; those that do are in one list.
-/// Nothing where a phase has no such reads, or a row too many steps.
+/// The first columns of the steps of a row. Steps that read columns of each other are in one list. Nothing where a
+/// phase has no such reads, or a row too many steps.
 SmallVector<SmallVector<int64_t>> ColumnLoops::findStepsOfMoves() {
   std::optional<int64_t> width = tail.getKnownWidth();
   int64_t columns = body.getColumns(), steps = width ? llvm::divideCeil(*width, columns) : 0;
@@ -59,7 +59,8 @@ SmallVector<SmallVector<int64_t>> ColumnLoops::findStepsOfMoves() {
     for (int64_t column = 0; move && column < *width; ++column)
       places.insert(rows::moveColumn(move, column));
     for (int64_t column = 0; int64_t(places.size()) == width && column < *width; ++column)
-      classes.join(column / columns, rows::moveColumn(move, column) / columns);
+      if (int64_t place = rows::moveColumn(move, column); place < *width)
+        classes.join(column / columns, place / columns);
   }
   if (!hasMoves)
     return {};

@@ -64,17 +64,19 @@ bool VectorBody::takeMoved(Operation *op, MutableArrayRef<VectorBody> steps) {
   return bool(taken);
 }
 
-/// From the lanes of each part, or in even-odd order of its pair, where those lead to each other.
+/// From the lanes of each part, or in even-odd order of its pair, where all columns lead to the part they are in.
 std::optional<VectorBody::Parts> VectorBody::takeFromStep(const rows::Twin &twin) {
   bool isEvenOdd = order == ColumnOrder::EvenOdd;
   int64_t length = isEvenOdd ? 2 * lanes : lanes, width = tail.getKnownWidth().value_or(0);
   if (width < length || rows::countMovedAlike(twin.move, width, length) < length)
     return std::nullopt;
   rows::MovedGroup group(twin.move, /*column=*/0, length);
+  for (int64_t first = 0; first < width; first += length)
+    if (rows::moveColumn(twin.move, first) + group.first != first)
+      return std::nullopt;
   auto isNeighbour = [](auto place) { return place.value() == int32_t(place.index() ^ 1); };
   bool areNeighbours = llvm::all_of(llvm::enumerate(group.places), isNeighbour);
-  if (rows::moveColumn(twin.move, int64_t(0)) + group.first != 0 || group.span > length ||
-      (isEvenOdd && !areNeighbours))
+  if (group.span > length || (isEvenOdd && !areNeighbours))
     return std::nullopt;
   Parts own = evaluate(twin.own), moved;
   auto places = llvm::to_vector_of<int64_t>(group.places);
