@@ -7,7 +7,6 @@
 #include "codegen/linalg/Patterns.h"
 #include "codegen/rows/RowsDialect.h"
 #include "dialect/Shapes.h"
-#include "dialect/Slices.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -24,17 +23,14 @@ public:
   RotaryLowering(Code &builder, RotaryOp op, RotaryOp::Adaptor operands)
       : builder(builder), op(op), x(operands.getX()), cos(operands.getCos()), sin(operands.getSin()),
         offset(operands.getOffset()), type(cast<RankedTensorType>(x.getType())), pairs(op.getPairs()),
-        sizes(getSizes(builder, x)), start(builder.getIndexAttr(0)), count(sizes[sizes.size() - 2]) {}
+        sizes(getSizes(builder, x)) {}
 
   Value lower();
 
 private:
   bool isOfSamples() const { return offset && isa<RankedTensorType>(offset.getType()); }
   void requireRows();
-  void requireRowsOfSamples();
   Value gatherRows(Value table);
-  Value sliceTable(Value table);
-  Value slicePositions();
   AffineExpr getPartner(AffineExpr column);
   AffineExpr getPair(AffineExpr column);
   Value turn();
@@ -46,70 +42,46 @@ private:
   int64_t pairs;
   /// Those of x.
   SmallVector<OpFoldResult> sizes;
-  /// The row of the tables for position 0, and how many positions are turned: none where the offset is refused, so that
-  /// nothing is read beside the tables.
-  OpFoldResult start, count;
-  /// Those of what turn() gives.
-  SmallVector<OpFoldResult> turnedSizes;
 };
 } // namespace
 
+/// The last condition is one on sizes alone, so a call where it does not hold reads nothing.
 void RotaryLowering::requireRows() {
-  Value isInside = builder.compare(arith::CmpIPredicate::sge, offset, 0);
-  for (Value table : {cos, sin}) {
-    Value last = builder.subtract(toI64(builder, getSizes(builder, table)[0]), toI64(builder, count));
-    isInside = builder.both(isInside, builder.isAtMost(offset, last));
-  }
-  rows::RequireOp::create(builder, isInside, RESID_BAD_VALUE,
-                          "offset of rotary is {0}, expected 0 or more, and a row of the tables for each position",
-                          offset);
-  Value first = arith::IndexCastOp::create(builder, builder.getIndexType(), offset);
-  Value all = getValueOrCreateConstantIndexOp(builder, builder.getLoc(), count);
-  start = builder.select(isInside, first, 0);
-  count = builder.select(isInside, all, 0);
-}
-
-void RotaryLowering::requireRowsOfSamples() {
-  Value rows = toI64(builder, getSizes(builder, cos)[0]);
+  Value rows = toI64(builder, getSizes(builder, cos)[0]), positions = toI64(builder, sizes[sizes.size() - 2]);
   rows = builder.min(rows, toI64(builder, getSizes(builder, sin)[0]));
-  requirePasts(builder, "an offset of rotary is negative, or the tables have no row for each position", offset,
-               toI64(builder, count), rows);
+  if (isOfSamples())
+    requirePasts(builder, "an offset of rotary is negative, or the tables have no row for each position", offset,
+                 positions, rows);
+  else
+    rows::RequireOp::create(builder, fitsPast(builder, offset, positions, rows), RESID_BAD_VALUE,
+                            "offset of rotary is {0}, expected 0 or more, and a row of the tables for each position",
+                            offset);
+  rows::RequireOp::create(builder, builder.isAtMost(positions, rows), RESID_BAD_VALUE,
+                          "tables of rotary: expected a row for each position", Value());
 }
 
-/// The rows of a table for the positions of each sample: [batch, positions, pairs].
+/// The rows of a table that are used: [positions, pairs], or [batch, positions, pairs] where samples differ. All layers
+/// with one offset share them.
 Value RotaryLowering::gatherRows(Value table) {
-  MLIRContext *context = builder.getContext();
-  SmallVector<OpFoldResult> all{sizes.front(), count, builder.getIndexAttr(pairs)};
+  if (!offset)
+    return table;
+  SmallVector<OpFoldResult> all{sizes[sizes.size() - 2], builder.getIndexAttr(pairs)};
+  if (isOfSamples())
+    all.insert(all.begin(), sizes.front());
+  int64_t rank = all.size();
   auto [shape, dynamic] = decomposeMixedValues(all);
   auto element = cast<FloatType>(getElementTypeOrSelf(table.getType()));
   Value rows = getValueOrCreateConstantIndexOp(builder, builder.getLoc(), getSizes(builder, table)[0]);
   auto body = [&](Code &inner, ValueRange elements) -> Value {
-    Value first = arith::IndexCastOp::create(inner, inner.getIndexType(), elements[0]);
-    Value row = inner.add(first, Value(linalg::IndexOp::create(inner, 1)));
+    Value first = arith::IndexCastOp::create(inner, inner.getIndexType(), isOfSamples() ? elements[0] : offset);
+    Value row = inner.add(first, Value(linalg::IndexOp::create(inner, rank - 2)));
     row = keepInside(inner, inner.compare(arith::CmpIPredicate::ult, row, rows), row);
-    return tensor::ExtractOp::create(inner, table, ValueRange{row, Value(linalg::IndexOp::create(inner, 2))});
+    return tensor::ExtractOp::create(inner, table, ValueRange{row, Value(linalg::IndexOp::create(inner, rank - 1))});
   };
-  AffineMap ofSample = AffineMap::get(3, 0, getAffineDimExpr(0, context));
-  return createElementwise(builder, {{offset, ofSample}}, all, RankedTensorType::get(shape, element), element, body);
-}
-
-/// The rows of the table that are used.
-Value RotaryLowering::sliceTable(Value table) {
+  SmallVector<ElementwiseOperand> offsets;
   if (isOfSamples())
-    return gatherRows(table);
-  if (!offset)
-    return table;
-  OpFoldResult one = builder.getIndexAttr(1), zero = builder.getIndexAttr(0), columns = builder.getIndexAttr(pairs);
-  return extractSlice(builder, builder.getLoc(), /*type=*/nullptr, table, {start, zero}, {count, columns}, {one, one});
-}
-
-/// Those of x that are turned.
-Value RotaryLowering::slicePositions() {
-  if (!offset || isOfSamples())
-    return x;
-  SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0)),
-      strides(sizes.size(), builder.getIndexAttr(1));
-  return extractSlice(builder, builder.getLoc(), /*type=*/nullptr, x, offsets, turnedSizes, strides);
+    offsets.push_back({offset, AffineMap::get(rank, 0, getAffineDimExpr(0, builder.getContext()))});
+  return createElementwise(builder, offsets, all, RankedTensorType::get(shape, element), element, body);
 }
 
 /// For each column, that of the other element of its pair; any that is there for columns without a pair.
@@ -143,7 +115,7 @@ Value RotaryLowering::turn() {
     rowOfTable.insert(rowOfTable.begin(), all.getResult(0));
   AffineMap pair = movedTo(rowOfTable, getPair(column));
   auto numbersType = RankedTensorType::get({size}, builder.getI32Type());
-  Value numbers = rows::ColumnNumbersOp::create(builder, numbersType, /*size=*/Value()), turned = slicePositions();
+  Value numbers = rows::ColumnNumbersOp::create(builder, numbersType, /*size=*/Value());
   // x1·c - x2·s has the bits of x1·c + (-x2)·s.
   auto body = [&](Code &inner, ValueRange elements) {
     Value number = elements[4];
@@ -160,31 +132,16 @@ Value RotaryLowering::turn() {
     return inner.select(inner.compare(arith::CmpIPredicate::ult, number, 2 * pairs),
                         inner.castFloat(sum, type.getElementType()), own);
   };
-  auto result = cast<RankedTensorType>(turned.getType());
-  return createElementwise(builder,
-                           {{turned, all},
-                            {turned, partner},
-                            {sliceTable(cos), pair},
-                            {sliceTable(sin), pair},
-                            {numbers, movedTo({}, column)}},
-                           turnedSizes, result, getArithmeticType(type.getElementType()), body);
+  return createElementwise(
+      builder,
+      {{x, all}, {x, partner}, {gatherRows(cos), pair}, {gatherRows(sin), pair}, {numbers, movedTo({}, column)}}, sizes,
+      type, getArithmeticType(type.getElementType()), body);
 }
 
 Value RotaryLowering::lower() {
-  if (isOfSamples())
-    requireRowsOfSamples();
-  else if (offset)
+  if (offset)
     requireRows();
-  turnedSizes = sizes;
-  turnedSizes[sizes.size() - 2] = count;
-  Value turned = turn();
-  if (!offset || isOfSamples())
-    return turned;
-  SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0)),
-      strides(sizes.size(), builder.getIndexAttr(1));
-  Value whole = tensor::EmptyOp::create(builder, sizes, type.getElementType());
-  Value result = insertSlice(builder, builder.getLoc(), turned, whole, offsets, turnedSizes, strides);
-  return result.getType() == type ? result : Value(tensor::CastOp::create(builder, type, result));
+  return turn();
 }
 
 namespace {
