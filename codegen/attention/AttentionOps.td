@@ -39,7 +39,8 @@ def Attention_KernelOp : Op<Attention_Dialect, "kernel", [AttrSizedOperandSegmen
 
     `ranges`, of i64, say for each query which keys it sees, in place of `past`, `causal` and `window`: the first one,
     the end, and perhaps the *origin*, a key from which places are counted, so that chunks begin there and every 256
-    keys further on. Queries of one origin stand side by side. One that sees no key has a range whose end is 0.
+    keys further on. Queries that see a key and have one origin stand side by side. One that sees no key has an end that
+    is not after its first key.
 
     The buffer of the result may be exactly that of q where their maps and types are the same. `scratch` is memory that a
     target asks for, on buffers. On CPUs each task packs keys and values there, and keeps the states of its queries

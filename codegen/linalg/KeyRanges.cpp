@@ -70,39 +70,51 @@ SmallVector<Value> resid::createRangesOfCaches(Code &builder, const SeenKeys &se
 //===------------------------------------------- segments ---------------------------------------------------------===//
 
 namespace {
-/// For each number of some segments: where the equal ones among others begin and end, and how many there are; `others`
-/// and 0 where none is.
+/// For each number of some segments: where the equal ones among others begin and end, and how many there are. Where
+/// there are none: the number of all others, 0 and 0.
 struct EqualNumbers {
   Value first, end, count;
 };
 } // namespace
 
-/// `numbers`: [batch, queries]; `others`: [batch, …], `size` of them.
-static EqualNumbers findEqual(Code &builder, Value numbers, Value others, OpFoldResult size) {
-  MLIRContext *context = builder.getContext();
-  Value limit = toI64(builder, size);
-  SmallVector<OpFoldResult> sizes = getSizes(builder, numbers);
-  SmallVector<Value> starts;
-  for (Value start : {limit, builder.constant(0), builder.constant(0)}) {
-    Value empty = tensor::EmptyOp::create(builder, sizes, builder.getI64Type());
-    starts.push_back(linalg::FillOp::create(builder, start, empty).getResult(0));
-  }
-  auto getMap = [&](ArrayRef<unsigned> loops) { return AffineMap::getMultiDimMapWithTargets(3, loops, context); };
-  SmallVector<AffineMap> maps{getMap({0, 1}), getMap({0, 2})};
-  maps.append(3, getMap({0, 1}));
-  constexpr auto parallel = utils::IteratorType::parallel, reduction = utils::IteratorType::reduction;
-  auto body = [&](OpBuilder &nested, Location location, ValueRange elements) {
-    Code inner(nested, location);
-    Value place = arith::IndexCastOp::create(inner, inner.getI64Type(), linalg::IndexOp::create(inner, 2));
-    Value isSame = inner.isEqual(elements[0], elements[1]);
-    Value next = inner.add(place, 1);
-    linalg::YieldOp::create(inner, ValueRange{inner.select(isSame, inner.min(elements[2], place), elements[2]),
-                                              inner.select(isSame, inner.max(elements[3], next), elements[3]),
-                                              inner.select(isSame, inner.add(elements[4], 1), elements[4])});
+/// `numbers`: [batch, …]; `others`: [batch, …]. A number that repeats the one before it has what that one has, so the
+/// others are looked through once for each sequence.
+static EqualNumbers findEqual(Code &builder, Value numbers, Value others) {
+  auto getSize = [&](Value tensor, int64_t dimension) {
+    return getValueOrCreateConstantIndexOp(builder, builder.getLoc(), getSizes(builder, tensor)[dimension]);
   };
-  auto found = linalg::GenericOp::create(builder, TypeRange(ValueRange(starts)), ValueRange{numbers, others}, starts,
-                                         maps, {parallel, parallel, reduction}, body);
-  return {found.getResult(0), found.getResult(1), found.getResult(2)};
+  Value none = arith::ConstantIndexOp::create(builder, 0), one = arith::ConstantIndexOp::create(builder, 1);
+  Value all = getSize(others, 1), limit = arith::IndexCastOp::create(builder, builder.getI64Type(), all);
+  SmallVector<Value> start;
+  for (int i = 0; i < 3; ++i)
+    start.push_back(tensor::EmptyOp::create(builder, getSizes(builder, numbers), builder.getI64Type()));
+  auto addSample = [&](Value sample, ValueRange before) {
+    return builder.loop(none, getSize(numbers, 1), one, before, [&](Value place, ValueRange made) {
+      Value isFirst = builder.isEqual(place, none);
+      Value last = builder.select(isFirst, none, builder.subtract(place, one));
+      Value number = builder.create<tensor::ExtractOp>(numbers, ValueRange{sample, place});
+      Value previous = builder.create<tensor::ExtractOp>(numbers, ValueRange{sample, last});
+      Value isNew = builder.either(isFirst, builder.compare(arith::CmpIPredicate::ne, number, previous));
+      auto addOther = [&](Value other, ValueRange found) -> SmallVector<Value> {
+        Value compared = builder.create<tensor::ExtractOp>(others, ValueRange{sample, other});
+        Value isSame = builder.isEqual(number, compared);
+        Value at = arith::IndexCastOp::create(builder, builder.getI64Type(), other);
+        return {builder.select(isSame, builder.min(found[0], at), found[0]),
+                builder.select(isSame, builder.add(at, 1), found[1]),
+                builder.select(isSame, builder.add(found[2], 1), found[2])};
+      };
+      SmallVector<Value> next, found = builder.loop(none, builder.select(isNew, all, none), one,
+                                                    {limit, builder.constant(0), builder.constant(0)}, addOther);
+      for (auto [number, tensor] : llvm::zip_equal(found, made)) {
+        Value held = builder.create<tensor::ExtractOp>(tensor, ValueRange{sample, last});
+        next.push_back(
+            builder.create<tensor::InsertOp>(builder.select(isNew, number, held), tensor, ValueRange{sample, place}));
+      }
+      return next;
+    });
+  };
+  SmallVector<Value> made = builder.loop(none, getSize(numbers, 0), one, start, addSample);
+  return {made[0], made[1], made[2]};
 }
 
 static Value areSideBySide(Code &builder, Value first, Value end, Value count) {
@@ -132,11 +144,11 @@ static void requireSideBySide(Code &builder, Value numbers, const EqualNumbers &
 
 SmallVector<Value> resid::createRangesOfSegments(Code &builder, const SeenKeys &seen, const RangeSizes &sizes,
                                                  Value ofQueries, Value ofKeys) {
-  EqualNumbers own = findEqual(builder, ofQueries, ofQueries, sizes.queries), found = own;
+  EqualNumbers own = findEqual(builder, ofQueries, ofQueries), found = own;
   requireSideBySide(builder, ofQueries, own);
   if (ofQueries != ofKeys) {
-    requireSideBySide(builder, ofKeys, findEqual(builder, ofKeys, ofKeys, sizes.keys));
-    found = findEqual(builder, ofQueries, ofKeys, sizes.keys);
+    requireSideBySide(builder, ofKeys, findEqual(builder, ofKeys, ofKeys));
+    found = findEqual(builder, ofQueries, ofKeys);
   }
   Value keys = toI64(builder, sizes.keys);
   AffineMap identity = getIdentityMap(builder.getContext(), 2);

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Which keys each query of an attention sees, as numbers: where samples have caches of their own length, or several
-// sequences lie in a pack. Requires what is not understood not to be there.
+// sequences lie in a pack. Calls with numbers that mean nothing are refused.
 
 #ifndef RESID_CODEGEN_LINALG_KEYRANGES_H
 #define RESID_CODEGEN_LINALG_KEYRANGES_H
@@ -16,9 +16,9 @@ struct RangeSizes {
   OpFoldResult batch, queries, keys;
 };
 
-/// Requires that so many of a call fit after those of each sample, and says `text` where they do not.
+/// Refuses a call with `text` where the new keys of a sample, `added`, do not fit into `places` after its old ones.
 void requirePasts(Code &builder, StringRef text, Value pasts, Value added, Value places);
-/// Whether those of a sample do fit.
+/// Whether those of one sample fit.
 Value fitsPast(Code &builder, Value past, Value added, Value places);
 
 /// The operands `ranges` of an attention.kernel: [batch, queries], i64. `pasts`: [batch].

@@ -10,7 +10,6 @@ import math
 import numpy as np
 
 from ..importer.emit_elementwise import cast
-from ..importer.emit_shapes import reshape
 from ..importer.errors import ModelError
 from ..importer.program import Program, Tensor
 from ..importer.sizes import Dim
@@ -131,17 +130,22 @@ def _yarn(rule: Config, rates: np.ndarray, base: float, factor: float, original:
 def places_in_pack(p: Program, segments: Tensor) -> Tensor:
     """How many positions [1, positions] of the same sequence come before each: i64 [positions]."""
     positions = segments.dims[1]
-
-    def count(own: str, other: str, before: str) -> str:
-        is_same = p.inner(f"arith.cmpi eq, {own}, {other} : i32")
-        here, there = p.inner("linalg.index 0 : index"), p.inner("linalg.index 1 : index")
-        is_before = p.inner(f"arith.cmpi slt, {there}, {here} : index")
-        more = p.inner(f"arith.extui {p.inner(f'arith.andi {is_same}, {is_before} : i1')} : i1 to i64")
-        return p.inner(f"arith.addi {before}, {more} : i64")
-
-    flat = reshape(p, segments, [positions])
-    start = p.filled(0, "i64", [positions])
-    return p.generic([(flat, [0]), (flat, [1])], "i64", [positions], count, start, ["parallel", "reduction"], [0])
+    end, start = p.index(positions), p.empty("i64", [positions])
+    none, first, one, before = p.index(0), p.scalar(0, "i32"), p.scalar(1, "i64"), p.scalar(-1, "i64")
+    # The tensor so far, and the number and the place of the position before.
+    found, place, number, held, count = (p.fresh() for _ in range(5))
+    p.line(f"{found}:3 = scf.for {place} = {none} to {end} step {p.index(1)} iter_args({held} = {start.ssa}, {number} = {first}, {count} =")
+    p.line(f"    {before}) -> ({start.type}, i32, i64) {{")
+    own = p.inner(f"tensor.extract {segments.ssa}[{none}, {place}] : {segments.type}")
+    is_first = p.inner(f"arith.cmpi eq, {place}, {none} : index")
+    differs = p.inner(f"arith.cmpi ne, {own}, {number} : i32")
+    is_new = p.inner(f"arith.ori {is_first}, {differs} : i1")
+    more = p.inner(f"arith.addi {count}, {one} : i64")
+    here = p.inner(f"arith.select {is_new}, {p.scalar(0, 'i64')}, {more} : i64")
+    after = p.inner(f"tensor.insert {here} into {held}[{place}] : {start.type}")
+    p.line(f"  scf.yield {after}, {own}, {here} : {start.type}, i32, i64")
+    p.line("}")
+    return Tensor("i64", (positions,), f"{found}#0")
 
 
 def tables(
