@@ -61,7 +61,8 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
     With `segments`, a row of the batch is a *pack* of several sequences, one after the other. Each query and each key has
     the number of its sequence, and one of -1 belongs to none: it is padding. Equal numbers stand side by side, in `q`
     and in `k`. `causal` and `window` then compare places within the sequences, each counted from the first query, or
-    the first key, of its own. So a sequence has the bits that it has alone, wherever it is packed.
+    the first key, of its own. So a sequence has the bits that it has alone, wherever it is packed. A mask has its elements
+    where queries and keys stand in the pack.
 
     With `dropout`, normalised weights are dropped: `y = dropout(softmax(scale·q·kᵀ + mask))·v`. This is
     [`resid.dropout`](dropout.md) on `[batch, heads, queries, keys]`. So the row of a weight is
@@ -79,8 +80,8 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
       floats is added to the scores. In one of i1, true takes part.
     - `sink`, optional: `[heads]`, a number for each head of q, of f16, bf16, f32 or f64.
     - `past`, optional: i64, how many keys were in the cache before this call. Then `k` and `v` are caches, which hold the
-      keys of this call in the places from `past` on ([`resid.append`](append.md)). As a tensor `[batch]` of i64, whose
-      type is written after the others, it is another number for each sample.
+      keys of this call in the places from `past` on ([`resid.append`](append.md)). As a tensor `[batch]` of i64, it
+      has one number for each sample. The type of a tensor is written, after all others; that of an i64 is not.
     - `segments`, optional: `[batch, queries]` and `[batch, keys]`, of i32.
     - `seed`, `step`, `origin_row`, `origin_site`, `origin_col`, `extent_local`, `extent_global`, with the attributes
       `p` and `site`, optional: as in [`resid.dropout`](dropout.md), whose table says what a shard of the heads gives.
@@ -152,8 +153,8 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
     ```mlir
     func.func @attention(%q: tensor<1x8x?x64xf32>, %k: tensor<1x2x?x64xf32>,
                          %v: tensor<1x2x?x64xf32>, %mask: tensor<?xi1>, %sink: tensor<8xf32>,
-                         %past: i64, %pasts: tensor<1xi64>, %seed: i64, %step: i64)
-        -> tensor<1x8x?x64xf32> {
+                         %past: i64, %pasts: tensor<1xi64>, %a: tensor<1x?xi32>,
+                         %b: tensor<1x?xi32>, %seed: i64, %step: i64) -> tensor<1x8x?x64xf32> {
       %a = resid.attention %q, %k, %v mask(%mask)
            : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<?xi1>
       %b, %max, %sum = resid.attention %a, %k, %v past(%past) {causal, scale = 0.125}
@@ -165,7 +166,10 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
            : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<8xf32>
       %e = resid.attention %d, %k, %v past(%pasts) {causal}
            : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1xi64>
-      return %e : tensor<1x8x?x64xf32>
+      %f = resid.attention %e, %k, %v segments(%a, %b) {causal}
+           : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x?xi32>,
+             tensor<1x?xi32>
+      return %f : tensor<1x8x?x64xf32>
     }
     ```
   }];
@@ -219,7 +223,7 @@ def Resid_AppendOp : Resid_Op<"append", [InferTypeOpAdaptor,
     - `cache`: `[batch, heads, keys, size]`, of f16, bf16, f32 or f64. Every dimension may be dynamic.
     - `x`: `[batch, heads, new keys, size]`, of the cache's element type.
     - `past`: i64, how many keys the cache holds. As a tensor `[batch]` of i64, whose type is written after the others,
-      it is another number for each sample.
+      it has one number for each sample.
     - result: the type of `cache`. Where the cache is an argument of the function, and the result one of its results,
       the caller may pass one array for both. Then only the new keys are written.
 
@@ -232,8 +236,8 @@ def Resid_AppendOp : Resid_Op<"append", [InferTypeOpAdaptor,
     - `append.C4`: a `past` that is a tensor has rank 1, i64, and the batch of the cache.
 
     **Not allowed.** A negative `past`, or `past + new keys > keys`, is an error at run time: a full cache. Nothing is
-    written then, of a sample with such a number. A GPU, which returns before it could answer for what lies in its
-    memory, writes nothing for that sample.
+    written then for a sample with such a number; others of the call may be. A GPU, which returns before it could answer
+    for what lies in its memory, writes nothing for that sample either.
 
     **Gradient.** `dx` is the slice of dy that was written, and `dcache` is dy with zeros there.
 
@@ -241,10 +245,12 @@ def Resid_AppendOp : Resid_Op<"append", [InferTypeOpAdaptor,
 
     **Example.**
     ```mlir
-    func.func @append(%cache: tensor<1x2x512x64xbf16>, %keys: tensor<1x2x?x64xbf16>, %past: i64)
-        -> tensor<1x2x512x64xbf16> {
-      %y = resid.append %cache, %keys past(%past) : tensor<1x2x512x64xbf16>, tensor<1x2x?x64xbf16>
-      return %y : tensor<1x2x512x64xbf16>
+    func.func @append(%cache: tensor<2x2x512x64xbf16>, %keys: tensor<2x2x?x64xbf16>, %past: i64,
+                      %pasts: tensor<2xi64>) -> (tensor<2x2x512x64xbf16>, tensor<2x2x512x64xbf16>) {
+      %y = resid.append %cache, %keys past(%past) : tensor<2x2x512x64xbf16>, tensor<2x2x?x64xbf16>
+      %z = resid.append %cache, %keys past(%pasts)
+           : tensor<2x2x512x64xbf16>, tensor<2x2x?x64xbf16>, tensor<2xi64>
+      return %y, %z : tensor<2x2x512x64xbf16>, tensor<2x2x512x64xbf16>
     }
     ```
   }];

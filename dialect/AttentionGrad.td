@@ -68,8 +68,9 @@ def Resid_AttentionGradOp : Resid_Op<"attention_grad", [AttrSizedOperandSegments
 
     **Not allowed.** Numbers of heads that do not divide are an error at run time. So is a row, site or step of dropout
     that is negative or reaches 2^32, and a column or an extent that `resid.dropout` does not allow. Numbers of segments
-    that do not stand side by side are an error, too, as in the attention. Absent keys, their values, and queries without a present key have to be finite: a
-    NaN or an infinity in them may make NaN of any element of dq, dk or dv.
+    that do not stand side by side are an error, too, as in the attention. Absent keys, their values, and queries without
+    a present key have to be finite: a NaN or an infinity in them may make NaN of any element of dq, dk or dv. On CPUs
+    that does not reach from one segment into another.
 
     **Gradient.** None. A gradient is not differentiated again.
 
@@ -127,7 +128,8 @@ def Resid_AttentionGradOp : Resid_Op<"attention_grad", [AttrSizedOperandSegments
                       Optional<Resid_Statistics>:$dsinks);
   let assemblyFormat = [{
     $dy `,` $q `,` $k `,` $v `statistics` `(` $max `,` $sum `)` (`mask` `(` $mask^ `)`)? (`sink` `(` $sink^ `)`)?
-    (`segments` `(` $query_segments^ `,` $key_segments `)`)? (`dropout` `(` $seed^ `,` $step `)`)? (`origin` `(` $origin_row^ `,` $origin_site (`,` $origin_col^)? `)`)?
+    (`segments` `(` $query_segments^ `,` $key_segments `)`)?
+    (`dropout` `(` $seed^ `,` $step `)`)? (`origin` `(` $origin_row^ `,` $origin_site (`,` $origin_col^)? `)`)?
     (`extent` `(` $extent_local^ `,` $extent_global `)`)? attr-dict `:`
     custom<AttentionGradTypes>(ref($mask), ref($sink), ref($query_segments), type($dy), type($q), type($k), type($v),
                                type($max), type($sum), type($mask), type($sink), type($query_segments),

@@ -185,7 +185,7 @@ def Resid_RotaryOp : Resid_Op<"rotary", [InferTypeOpAdaptor,
       is static. Every other dimension may be dynamic.
     - `cos`, `sin`: `[rows, h]`, any of these float types, each of its own. The number of columns is static.
     - `offset`, optional: i64, the row of the tables for position 0. It is the number of positions that a key-value cache
-      has already. As a tensor `[batch]` of i64, whose type is written after the others, it is another one for each sample
+      has already. As a tensor `[batch]` of i64, whose type is written after the others, it has one number for each sample
       of `[batch, …, positions, size]`.
     - `interleaved`: unit attribute.
     - result: the type of `x`.
