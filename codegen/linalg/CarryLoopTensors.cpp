@@ -5,6 +5,7 @@
 #include "codegen/linalg/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::resid {
 #define GEN_PASS_DEF_CARRYLOOPTENSORS
@@ -13,12 +14,17 @@ namespace mlir::resid {
 
 using namespace mlir;
 
+/// Whether a loop alone reads the tensor: its sizes are not what it holds.
+static bool hasOneReader(Value tensor) {
+  return llvm::count_if(tensor.getUsers(), [](Operation *user) { return !isa<tensor::DimOp>(user); }) == 1;
+}
+
 /// Whether `value` is what inner loops carried on from `start`, and nothing else reads the start: these loops write
 /// into its buffer themselves.
 static bool isCarriedByInnerLoops(Value value, Value start) {
   while (auto inner = value.getDefiningOp<scf::ForOp>()) {
     value = inner.getTiedLoopInit(cast<OpResult>(value))->get();
-    if (!value.hasOneUse())
+    if (!hasOneReader(value))
       return false;
   }
   return value == start;
