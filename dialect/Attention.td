@@ -153,8 +153,8 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
     ```mlir
     func.func @attention(%q: tensor<1x8x?x64xf32>, %k: tensor<1x2x?x64xf32>,
                          %v: tensor<1x2x?x64xf32>, %mask: tensor<?xi1>, %sink: tensor<8xf32>,
-                         %past: i64, %pasts: tensor<1xi64>, %a: tensor<1x?xi32>,
-                         %b: tensor<1x?xi32>, %seed: i64, %step: i64) -> tensor<1x8x?x64xf32> {
+                         %past: i64, %pasts: tensor<1xi64>, %qs: tensor<1x?xi32>,
+                         %ks: tensor<1x?xi32>, %seed: i64, %step: i64) -> tensor<1x8x?x64xf32> {
       %a = resid.attention %q, %k, %v mask(%mask)
            : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<?xi1>
       %b, %max, %sum = resid.attention %a, %k, %v past(%past) {causal, scale = 0.125}
@@ -166,7 +166,7 @@ def Resid_AttentionOp : Resid_Op<"attention", [AttrSizedOperandSegments,
            : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<8xf32>
       %e = resid.attention %d, %k, %v past(%pasts) {causal}
            : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1xi64>
-      %f = resid.attention %e, %k, %v segments(%a, %b) {causal}
+      %f = resid.attention %e, %k, %v segments(%qs, %ks) {causal}
            : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x?xi32>,
              tensor<1x?xi32>
       return %f : tensor<1x8x?x64xf32>
