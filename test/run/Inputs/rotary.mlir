@@ -39,3 +39,10 @@ func.func @rotary_samples(%x: tensor<?x3x?x19xTX>, %c: tensor<?x4xTW>, %s: tenso
   %1 = resid.rotary %x cos(%c) sin(%s) offset(%pasts) {interleaved} : tensor<?x3x?x19xTX>, tensor<?x4xTW>, tensor<?x4xTB>, tensor<?xi64>
   return %0, %1 : tensor<?x3x?x19xTX>, tensor<?x3x?x19xTX>
 }
+
+// Two in a row, from one row of the tables on.
+func.func @rotary_twice(%x: tensor<?x3x5x19xTX>, %c: tensor<9x4xTW>, %s: tensor<9x4xTB>, %past: i64) -> tensor<?x3x5x19xTX> {
+  %0 = resid.rotary %x cos(%c) sin(%s) offset(%past) : tensor<?x3x5x19xTX>, tensor<9x4xTW>, tensor<9x4xTB>
+  %1 = resid.rotary %0 cos(%c) sin(%s) offset(%past) {interleaved} : tensor<?x3x5x19xTX>, tensor<9x4xTW>, tensor<9x4xTB>
+  return %1 : tensor<?x3x5x19xTX>
+}
