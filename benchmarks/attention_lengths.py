@@ -23,10 +23,10 @@ def rows(batch, heads, positions, size):
 
 def attention(name, type, clauses="", more=""):
     """The program of a causal attention of q, k and v of a type; `clauses` and their arguments, if it has some."""
-    segments = ", %s: tensor<1x?xi32>".replace("?", type.split("x")[2]) if "segments" in clauses else ""
-    ids = f", {segments[6:]}" * 2 if segments else ""
-    return (f"func.func @{name}(%q: {type}, %k: {type}, %v: {type}{segments}) -> {type} {{\n"
-            f"  %y = resid.attention %q, %k, %v {clauses}{{causal{more}}} : {type}, {type}, {type}{ids}\n  return %y : {type}\n}}\n")
+    numbers = f"tensor<1x{type.split('x')[2]}xi32>"
+    argument, types = (f", %s: {numbers}", f", {numbers}, {numbers}") if "segments" in clauses else ("", "")
+    return (f"func.func @{name}(%q: {type}, %k: {type}, %v: {type}{argument}) -> {type} {{\n"
+            f"  %y = resid.attention %q, %k, %v {clauses}{{causal{more}}} : {type}, {type}, {type}{types}\n  return %y : {type}\n}}\n")
 
 
 def take_medians(ways, samples):
@@ -53,7 +53,7 @@ def compare_windows(side, find, found_peers, options, threads):
     whole, near, *times = take_medians([*ways, *(way for _, way in others)], options.samples)
     pairs, seen = positions * (positions + 1) / 2, sum(min(i + 1, window) for i in range(positions))
     head = f"window of {window}, {heads} heads of {size}, {positions} tokens, threads {threads}"
-    print(f"{head}: {near:.1f} ms, {whole / near:.2f} times as fast as without it; {pairs / seen:.2f} times fewer keys, "
+    print(f"{head}: {near:.1f} ms, without it {whole:.1f}, {whole / near:.2f} times as long; {pairs / seen:.2f} times fewer keys, "
           f"{near / whole * pairs / seen:.2f} of their share", flush=True)
     for (title, _), time in zip(others, times):
         print(f"{head}: {title} {time:.1f} ms, {time / near:.2f} times resid's", flush=True)

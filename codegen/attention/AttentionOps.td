@@ -49,9 +49,8 @@ def Attention_KernelOp : Op<Attention_Dialect, "kernel", [AttrSizedOperandSegmen
   let arguments = (ins AnyShaped:$q, AnyShaped:$k, AnyShaped:$v, Optional<AnyShaped>:$mask,
                        Optional<AnyShaped>:$sink, Optional<I64>:$past, Variadic<AnyShaped>:$ranges,
                        Variadic<I64>:$dropout, Variadic<AnyShaped>:$inits, Optional<MemRefRankOf<[I8], [1]>>:$scratch,
-                       AffineMapArrayAttr:$indexing_maps, F64Attr:$scale,
-                       UnitAttr:$causal, OptionalAttr<I64Attr>:$window, OptionalAttr<F64Attr>:$cap,
-                       OptionalAttr<I64Attr>:$threshold, OptionalAttr<F64Attr>:$kept_scale);
+                       AffineMapArrayAttr:$indexing_maps, F64Attr:$scale, UnitAttr:$causal,
+                       OptionalAttr<I64Attr>:$window, OptionalAttr<F64Attr>:$cap, OptionalAttr<I64Attr>:$threshold, OptionalAttr<F64Attr>:$kept_scale);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     `q` `(` $q `:` type($q) `)` `k` `(` $k `:` type($k) `)` `v` `(` $v `:` type($v) `)`
@@ -85,13 +84,12 @@ def Attention_BackwardOp : Op<Attention_Dialect, "backward", [AttrSizedOperandSe
 
     `indexing_maps` has the maps of q, k, v, the mask, the sink and the ranges (if they are there), dy, max, sum and the
     inits, as `attention.kernel` has them. `ranges`, `dropout`, `threshold` and `kept_scale` are as there too. `scratch`
-    is memory that a target asks for: on CPUs each task keeps a head of keys and values there, and the sums of their gradients
-    (BackwardMemory.h), and GPUs keep a number for each query (cuda/attention/AttentionKernels.h).
+    is memory that a target asks for: on CPUs each task keeps a head of keys and values there, and the sums of their
+    gradients (BackwardMemory.h), and GPUs keep a number for each query (cuda/attention/AttentionKernels.h).
   }];
   let arguments = (ins AnyShaped:$q, AnyShaped:$k, AnyShaped:$v, Optional<AnyShaped>:$mask,
                        Optional<AnyShaped>:$sink, Variadic<AnyShaped>:$ranges, AnyShaped:$dy, AnyShaped:$max,
-                       AnyShaped:$sum,
-                       Variadic<I64>:$dropout, Variadic<AnyShaped>:$inits,
+                       AnyShaped:$sum, Variadic<I64>:$dropout, Variadic<AnyShaped>:$inits,
                        Optional<MemRefRankOf<[I8], [1]>>:$scratch, AffineMapArrayAttr:$indexing_maps, F64Attr:$scale,
                        UnitAttr:$causal, OptionalAttr<I64Attr>:$window, OptionalAttr<F64Attr>:$cap,
                        OptionalAttr<I64Attr>:$threshold, OptionalAttr<F64Attr>:$kept_scale);

@@ -21,6 +21,22 @@ bool resid::hasStatus(Operation *op) {
   return isa_and_present<func::FuncOp>(parent);
 }
 
+Value resid::holdsForAllPoints(Code &builder, ValueRange inputs, ArrayRef<AffineMap> inputMaps,
+                               function_ref<Value(Code &, ValueRange)> holds) {
+  unsigned loops = inputMaps.front().getNumDims();
+  SmallVector<AffineMap> maps(inputMaps);
+  maps.push_back(AffineMap::get(loops, 0, builder.getContext()));
+  auto flagType = RankedTensorType::get({}, builder.getI1Type());
+  Value start = arith::ConstantOp::create(builder, DenseElementsAttr::get(flagType, true));
+  auto body = [&](OpBuilder &nested, Location location, ValueRange elements) {
+    Code inner(nested, location);
+    linalg::YieldOp::create(inner, inner.both(elements.back(), holds(inner, elements.drop_back())));
+  };
+  SmallVector<utils::IteratorType> kinds(loops, utils::IteratorType::reduction);
+  Value all = linalg::GenericOp::create(builder, flagType, inputs, start, maps, kinds, body).getResult(0);
+  return tensor::ExtractOp::create(builder, all, ValueRange());
+}
+
 namespace {
 
 /// What a condition is computed from: ops of the body in their order, and the op's operands whose elements they read.
@@ -120,11 +136,7 @@ Value ConditionSlice::compute(Code &builder, ArrayRef<ElementCondition> conditio
     inputs.push_back(operand->get());
     maps.push_back(op.getMatchingIndexingMap(operand).replaceDimsAndSymbols(dimensions, {}, count, 0));
   }
-  maps.push_back(AffineMap::get(count, 0, context));
-  auto flagType = RankedTensorType::get({}, builder.getI1Type());
-  Value start = arith::ConstantOp::create(builder, DenseElementsAttr::get(flagType, true));
-  auto body = [&](OpBuilder &nested, Location loc, ValueRange elements) {
-    Code inner(nested, loc);
+  return holdsForAllPoints(builder, inputs, maps, [&](Code &inner, ValueRange elements) {
     IRMapping mapping;
     for (auto [operand, element] : llvm::zip(operands, elements))
       mapping.map(op.getMatchingBlockArgument(operand), element);
@@ -138,11 +150,8 @@ Value ConditionSlice::compute(Code &builder, ArrayRef<ElementCondition> conditio
       Value value = mapping.lookupOrDefault(condition.value);
       holds = inner.either(holds, condition.expected ? value : inner.exclusiveOr(value, true));
     }
-    linalg::YieldOp::create(inner, inner.both(elements.back(), holds));
-  };
-  SmallVector<utils::IteratorType> kinds(count, utils::IteratorType::reduction);
-  Value all = linalg::GenericOp::create(builder, flagType, inputs, start, maps, kinds, body).getResult(0);
-  return tensor::ExtractOp::create(builder, all, ValueRange());
+    return holds;
+  });
 }
 
 Value resid::holdsForAllElements(Code &builder, linalg::GenericOp op, ArrayRef<ElementCondition> conditions) {

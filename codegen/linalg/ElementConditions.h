@@ -14,6 +14,11 @@ namespace mlir::resid {
 /// Whether a condition at `op` can answer the call with a status: what runs per element, or in parallel, cannot.
 bool hasStatus(Operation *op);
 
+/// Whether `holds` of the elements of the inputs at each point of the loops (i1, true without a point). The inputs'
+/// maps are from the loops.
+Value holdsForAllPoints(Code &builder, ValueRange inputs, ArrayRef<AffineMap> maps,
+                        function_ref<Value(Code &builder, ValueRange elements)> holds);
+
 /// A value of type i1 in the body of an op, and what it is to be.
 struct ElementCondition {
   Value value;

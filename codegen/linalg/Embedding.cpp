@@ -3,6 +3,7 @@
 // Lowering of embeddings and their backward: a lookup for each element, and a loop over the rows that were looked up.
 // Ids outside of the table are required not to be there, and name its first row.
 
+#include "codegen/linalg/ElementConditions.h"
 #include "codegen/linalg/Elementwise.h"
 #include "codegen/linalg/Patterns.h"
 #include "codegen/rows/RowsDialect.h"
@@ -34,21 +35,12 @@ Value resid::keepInside(Code &builder, Value isInside, Value index) {
 
 void resid::requireIds(Code &builder, Value ids, Value size, std::optional<int64_t> other, StringRef text) {
   int64_t rank = cast<RankedTensorType>(ids.getType()).getRank();
-  auto flagType = RankedTensorType::get({}, builder.getI1Type());
-  Value start = arith::ConstantOp::create(builder, DenseElementsAttr::get(flagType, true));
-  SmallVector<AffineMap> maps{getIdentityMap(builder.getContext(), rank),
-                              AffineMap::get(rank, 0, builder.getContext())};
-  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::reduction);
-  auto body = [&](OpBuilder &nested, Location location, ValueRange elements) {
-    Code inner(nested, location);
+  auto isKnown = [&](Code &inner, ValueRange elements) {
     Value holds = readId(inner, elements[0], size).second;
-    if (other)
-      holds = inner.either(holds, inner.isEqual(elements[0], *other));
-    linalg::YieldOp::create(inner, inner.both(elements[1], holds));
+    return other ? inner.either(holds, inner.isEqual(elements[0], *other)) : holds;
   };
-  Value all = linalg::GenericOp::create(builder, flagType, ids, start, maps, loops, body).getResult(0);
-  rows::RequireOp::create(builder, tensor::ExtractOp::create(builder, all, ValueRange()), RESID_BAD_VALUE, text,
-                          Value());
+  Value all = holdsForAllPoints(builder, ids, getIdentityMap(builder.getContext(), rank), isKnown);
+  rows::RequireOp::create(builder, all, RESID_BAD_VALUE, text, Value());
 }
 
 /// A size as an index.

@@ -2,6 +2,7 @@
 
 #include "codegen/linalg/KeyRanges.h"
 
+#include "codegen/linalg/ElementConditions.h"
 #include "codegen/linalg/Elementwise.h"
 #include "codegen/linalg/Patterns.h"
 #include "codegen/rows/RowsDialect.h"
@@ -41,7 +42,7 @@ static SmallVector<Value> createNumbers(Code &builder, const RangeSizes &sizes, 
 }
 
 /// First and end of what a query at a place sees of its keys [low, high), of which the first has place 0.
-static std::pair<Value, Value> findSeen(Code &builder, const SeenKeys &seen, Value place, Value low, Value high) {
+static std::pair<Value, Value> makeRange(Code &builder, const SeenKeys &seen, Value place, Value low, Value high) {
   Value first = low, end = high;
   if (seen.end)
     end = builder.min(end, builder.add(low, builder.add(place, *seen.end)));
@@ -61,7 +62,7 @@ SmallVector<Value> resid::createRangesOfCaches(Code &builder, const SeenKeys &se
   AffineMap ofBatch = AffineMap::getMultiDimMapWithTargets(2, {0}, builder.getContext());
   auto body = [&](Code &inner, ValueRange elements, Value query) {
     Value past = elements[0], filled = inner.add(past, queries);
-    auto range = ::findSeen(inner, seen, inner.add(past, query), inner.constant(0), filled);
+    auto range = makeRange(inner, seen, inner.add(past, query), inner.constant(0), filled);
     return chooseRange(inner, fitsPast(inner, past, queries, keys), range, keys);
   };
   return createNumbers(builder, sizes, {{pasts, ofBatch}}, 2, body);
@@ -123,23 +124,14 @@ static Value areSideBySide(Code &builder, Value first, Value end, Value count) {
 
 /// Requires that equal numbers of a tensor stand side by side. -1 is no number.
 static void requireSideBySide(Code &builder, Value numbers, const EqualNumbers &own) {
-  MLIRContext *context = builder.getContext();
-  auto flag = RankedTensorType::get({}, builder.getI1Type());
-  Value start = arith::ConstantOp::create(builder, DenseElementsAttr::get(flag, true));
-  SmallVector<AffineMap> maps(4, getIdentityMap(context, 2));
-  maps.push_back(AffineMap::get(2, 0, context));
-  SmallVector<utils::IteratorType> loops(2, utils::IteratorType::reduction);
-  auto body = [&](OpBuilder &nested, Location location, ValueRange elements) {
-    Code inner(nested, location);
+  SmallVector<AffineMap> maps(4, getIdentityMap(builder.getContext(), 2));
+  auto holds = [&](Code &inner, ValueRange elements) {
     Value isNone = inner.isEqual(elements[0], -1);
-    Value holds = inner.either(isNone, areSideBySide(inner, elements[1], elements[2], elements[3]));
-    linalg::YieldOp::create(inner, inner.both(elements[4], holds));
+    return inner.either(isNone, areSideBySide(inner, elements[1], elements[2], elements[3]));
   };
-  Value all = linalg::GenericOp::create(builder, flag, ValueRange{numbers, own.first, own.end, own.count}, start, maps,
-                                        loops, body)
-                  .getResult(0);
-  rows::RequireOp::create(builder, tensor::ExtractOp::create(builder, all, ValueRange()), RESID_BAD_VALUE,
-                          "equal segments of attention do not stand side by side", Value());
+  Value all = holdsForAllPoints(builder, {numbers, own.first, own.end, own.count}, maps, holds);
+  rows::RequireOp::create(builder, all, RESID_BAD_VALUE, "equal segments of attention do not stand side by side",
+                          Value());
 }
 
 SmallVector<Value> resid::createRangesOfSegments(Code &builder, const SeenKeys &seen, const RangeSizes &sizes,
@@ -161,7 +153,7 @@ SmallVector<Value> resid::createRangesOfSegments(Code &builder, const SeenKeys &
     // Where nobody answers for numbers that are wrong.
     for (ValueRange run : {elements.slice(1, 3), elements.slice(4, 3)})
       isThere = inner.both(isThere, areSideBySide(inner, run[0], run[1], run[2]));
-    auto range = ::findSeen(inner, seen, inner.subtract(query, elements[1]), elements[4], elements[5]);
+    auto range = makeRange(inner, seen, inner.subtract(query, elements[1]), elements[4], elements[5]);
     SmallVector<Value> all = chooseRange(inner, isThere, range, keys);
     all.push_back(inner.select(isThere, elements[4], 0));
     return all;

@@ -205,8 +205,9 @@ def Rows_KernelOp : Rows_Op<"kernel", [AttrSizedOperandSegments, DestinationStyl
     they stay as they are. `scratch` is the memory for such sums, which a kernel on buffers has (kernels/AllocateScratch.cpp).
 
     The row of an init holds nothing until it is stored to; a row that is stored to in one phase may be loaded in later
-    ones. An init's buffer may be exactly an input's (same type, without a move), so a store to an init in a phase is followed by no phase
-    that loads an input of that type along the columns; within a phase a column is loaded before it is stored.
+    ones. An init's buffer may be exactly an input's (same type, without a move), so a store to an init in a phase is
+    followed by no phase that loads an input of that type along the columns; within a phase a column is loaded before it
+    is stored.
   }];
   let arguments = (ins Variadic<Index>:$row_dims, Variadic<Index>:$column_dims, Variadic<AnyShaped>:$inputs,
                        Variadic<AnyShaped>:$inits, Optional<MemRefRankOf<[F32], [2]>>:$scratch,
