@@ -88,6 +88,17 @@ uint8_t *resid::ptx::accessConst(const Instruction *i, Thread &t, uint64_t addre
   return reinterpret_cast<uint8_t *>(address);
 }
 
+void Run::markOnTheWay(uint32_t address, unsigned bytes, bool isOnTheWay) {
+  onTheWay.resize((shared.size() + 3) / 4);
+  auto first = onTheWay.begin() + (address - kSharedBase) / 4;
+  std::fill(first, first + bytes / 4, isOnTheWay);
+}
+
+static bool isOnTheWay(const Run &run, uint64_t offset, unsigned bytes) {
+  auto first = run.onTheWay.begin();
+  return std::find(first + offset / 4, first + (offset + bytes + 3) / 4, true) != first + (offset + bytes + 3) / 4;
+}
+
 uint8_t *resid::ptx::accessShared(const Instruction *i, Thread &t, uint64_t address, unsigned bytes, AccessKind kind) {
   Run &run = t.block->run;
   uint64_t offset = address - kSharedBase;
@@ -97,6 +108,8 @@ uint8_t *resid::ptx::accessShared(const Instruction *i, Thread &t, uint64_t addr
     return fail(i, t,
                 "shared memory out of bounds: " + llvm::Twine(bytes) + " bytes at " + llvm::Twine(int64_t(offset)) +
                     " of " + llvm::Twine(run.shared.size()));
+  if (LLVM_UNLIKELY(!run.onTheWay.empty()) && isOnTheWay(run, offset, bytes))
+    return fail(i, t, "race: an asynchronous copy to byte " + llvm::Twine(offset) + " of shared memory is on its way");
   Conflict conflict;
   if (LLVM_UNLIKELY(!run.sharedShadow.access(offset, bytes, kind, t.id, *t.time, conflict)))
     return failConflict(i, t, conflict, "byte " + llvm::Twine(offset) + " of shared memory");

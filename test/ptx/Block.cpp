@@ -39,6 +39,8 @@ void Block::startThread(Thread &thread) {
   thread.state = State::Runnable;
   thread.carry = false;
   thread.calls.clear();
+  thread.copies.clear();
+  thread.groups = 0;
   uint32_t lane = thread.id % 32, bit = 1u << lane;
   uint32_t values[kSpecials] = {};
   for (Special one : {NtidY, NtidZ, NctaidY, NctaidZ})
@@ -62,6 +64,7 @@ void Block::startThread(Thread &thread) {
 void Block::start() {
   uint32_t now = ++run.clock.now;
   run.blockStarts.push_back({now, index});
+  run.onTheWay.clear();
   for (WarpTime &time : times) {
     time.launch = run.start;
     time.now = time.blockStart = time.blockSync = time.warpSync = now;

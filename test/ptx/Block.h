@@ -26,6 +26,8 @@ struct Run {
   /// The line of the text that an instruction comes from.
   const SourceLine *findLine(const Instruction *instruction) const;
   Counts count() const;
+  /// Marks words of shared memory that an asynchronous copy will write, or no longer.
+  void markOnTheWay(uint32_t address, unsigned bytes, bool isOnTheWay);
 
   const Kernel &kernel;
   const Function &function;
@@ -39,6 +41,7 @@ struct Run {
   uint64_t fuel;
   std::vector<uint8_t> shared;
   Shadow sharedShadow;
+  std::vector<bool> onTheWay; ///< By word of shared memory; empty where a kernel has no asynchronous copies.
   std::vector<std::pair<uint32_t, unsigned>> blockStarts; ///< Times, and which block began.
   std::mt19937_64 random;
   Traffic loads, stores;
@@ -74,6 +77,10 @@ private:
   bool reportDeadlock();
   uint32_t lanesNotDone(unsigned warp) const;
   bool runTogether(unsigned warp, uint32_t lanes, const Instruction *instruction);
+  // In Matrix.cpp.
+  bool runMatrix(unsigned warp, uint32_t present, const Instruction *instruction);
+  bool loadMatrix(unsigned warp, const Instruction *instruction);
+  void multiplyMatrix(unsigned warp, const Instruction *instruction);
 };
 
 /// The bytes of an access to memory, after all checks. Null after an error.
@@ -110,7 +117,9 @@ enum class Together : uint64_t {
   ReduceMaxS,
   ReduceAnd,
   ReduceOr,
-  ReduceXor
+  ReduceXor,
+  LoadMatrix,
+  MultiplyMatrix
 };
 /// The slot of such an instruction that holds the mask of lanes.
 constexpr unsigned kMaskSlot = 5;

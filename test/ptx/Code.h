@@ -127,6 +127,15 @@ struct Request {
   uint64_t address;
 };
 
+/// A copy into shared memory that nobody has waited for.
+struct AsyncCopy {
+  const Instruction *instruction;
+  uint64_t from;
+  uint32_t to;
+  unsigned bytes, read; ///< Those that are written, and those of them that are no zeros.
+  uint64_t group;
+};
+
 enum class State : uint8_t { Runnable, AtWarp, AtBarrier, Done, Failed };
 
 struct Thread {
@@ -142,6 +151,8 @@ struct Thread {
   bool carry;
   std::vector<Return> calls;
   std::vector<Request> requests;
+  std::vector<AsyncCopy> copies; ///< In order.
+  uint64_t groups;               ///< Of copies, that were committed.
 
   template <typename T> T read(uint32_t slot) const {
     if constexpr (std::is_same_v<T, bool>) {

@@ -21,6 +21,8 @@ static Rules allRules() {
   addMemoryRules(rules);
   addControlRules(rules);
   addWarpRules(rules);
+  addAsyncRules(rules);
+  addMatrixRules(rules);
   return rules;
 }
 

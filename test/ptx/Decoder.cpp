@@ -182,6 +182,15 @@ uint32_t Decoder::in(const Operand &operand) {
   return 0;
 }
 
+Operand Decoder::baseOf(const Operand &address) {
+  Operand base;
+  base.kind = address.name.empty()            ? Operand::Integer
+              : address.name.starts_with("%") ? Operand::Register
+                                              : Operand::Symbol;
+  base.name = address.name;
+  return base;
+}
+
 uint32_t Decoder::out(const Operand &operand) {
   if (operand.kind == Operand::Discard)
     return temporary();

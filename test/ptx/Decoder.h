@@ -30,6 +30,8 @@ void addMoveRules(Rules &rules);
 void addMemoryRules(Rules &rules);
 void addControlRules(Rules &rules);
 void addWarpRules(Rules &rules);
+void addAsyncRules(Rules &rules);
+void addMatrixRules(Rules &rules);
 
 /// What the functions of a module know of each other.
 struct ModuleNames {
@@ -79,6 +81,8 @@ public:
   uint32_t in(size_t index) { return in(current->operands[index]); }
   uint32_t out(const Operand &operand);
   uint32_t out(size_t index) { return out(current->operands[index]); }
+  /// Of an address in brackets, without its offset.
+  Operand baseOf(const Operand &address);
   uint32_t constant(uint64_t value);
   uint32_t temporary() { return slot(kUnset); }
   const ParameterStorage *findParameter(llvm::StringRef name);

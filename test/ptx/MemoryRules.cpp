@@ -132,12 +132,7 @@ void decodeAccess(Decoder &d, Type type, Where where, unsigned lanes, bool isSto
   if (where == Where::Frame)
     return decodeParameter(d, type, lanes, isStore, data);
 
-  Operand base;
-  base.kind = address.name.empty()            ? Operand::Integer
-              : address.name.starts_with("%") ? Operand::Register
-                                              : Operand::Symbol;
-  base.name = address.name;
-  uint32_t slot = d.in(base);
+  uint32_t slot = d.in(d.baseOf(address));
   Handler run = chooseHandler(type, lanes, where, isStore);
   if (!run)
     return d.fail("unknown instruction");

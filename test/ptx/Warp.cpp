@@ -45,7 +45,8 @@ bool Block::resolveWarp(unsigned warp) {
     tried |= ready;
     if (ready != lanes)
       continue;
-    if (!runTogether(warp, lanes, instruction))
+    bool isMatrix = Together(instruction->immediate) >= Together::LoadMatrix;
+    if (!(isMatrix ? runMatrix(warp, lanes, instruction) : runTogether(warp, lanes, instruction)))
       return false;
     resolved = true;
   }
