@@ -129,6 +129,16 @@ Nest makeNest(LinearOp op, const Array &x, const Array &weight, const Array &zer
   return nest;
 }
 
+/// How often a sum of `terms` products rounds by 2^-24 of its magnitude, or 0 where it has the bits of its chain.
+/// Matrix units: (terms + 16) 2^-22, whatever the chip (docs/numerics.md).
+double countRoundings(double terms, Type a, Type b, Type arithmetic, const EvaluationOptions &options) {
+  a = getElementTypeOrSelf(a), b = getElementTypeOrSelf(b);
+  if (options.relaxesProducts && a == b && (a.isF16() || a.isBF16()) && arithmetic.isF32())
+    return 4 * (terms + 16);
+  bool isChain = options.mode == Mode::ExactType && options.hasFMA;
+  return isChain ? 0.0 : terms * (options.hasFMA ? 1.0 : 2.0);
+}
+
 } // namespace
 
 /// Sizes that disagree are diagnosed.
@@ -161,15 +171,16 @@ FailureOr<Array> Interpreter::linear(LinearOp op, const Array &x, const Array &w
     forEachSum<FusedChain<float>>(nest, [&](int64_t i, const auto &chain) { finish(i, chain.sum); });
   else if (isExactMode())
     forEachSum<FusedChain<double>>(nest, [&](int64_t i, const auto &chain) { finish(i, chain.sum); });
-  if (isExactMode() && options.hasFMA)
+  double roundings = countRoundings(static_cast<double>(nest.contracted.front().size), op.getX().getType(),
+                                    op.getWeight().getType(), op.getArithmeticType(), options);
+  if (roundings == 0.0)
     return result;
-  double roundings = static_cast<double>(nest.contracted.front().size) * (options.hasFMA ? 1.0 : 2.0) + 1.0;
   Accuracy accuracy{Accuracy::Bounded, std::vector<double>(values.size())};
   forEachSum<WideSum>(nest, [&](int64_t i, const WideSum &wide) {
     if (!isExactMode())
       finish(i, wide.sum.value());
     accuracy.bounds[i] =
-        bounds::contraction(arithmetic, kind, {values[i], wide.magnitude + std::fabs(getBias(i)), roundings});
+        bounds::contraction(arithmetic, kind, {values[i], wide.magnitude + std::fabs(getBias(i)), roundings + 1});
   });
   result.setAccuracy(options.trackAccuracy ? std::make_shared<const Accuracy>(std::move(accuracy))
                                            : getToleranceAccuracy());
@@ -191,11 +202,13 @@ Interpreter::Results Interpreter::evaluateContraction(Contraction contraction) {
     forEachSum<FusedChain<float>>(nest, [&](int64_t i, const auto &chain) { values[i] = roundTo(kind, chain.sum); });
   else if (isExactMode())
     forEachSum<FusedChain<double>>(nest, [&](int64_t i, const auto &chain) { values[i] = roundTo(kind, chain.sum); });
-  if (isExactMode() && options.hasFMA)
-    return SmallVector<Array>{result};
-  double roundings = options.hasFMA ? 1.0 : 2.0;
+  double terms = 1.0;
   for (const Loop &loop : nest.contracted)
-    roundings *= static_cast<double>(loop.size);
+    terms *= static_cast<double>(loop.size);
+  double roundings = countRoundings(terms, contraction.op->getOperand(0).getType(),
+                                    contraction.op->getOperand(1).getType(), contraction.arithmetic, options);
+  if (roundings == 0.0)
+    return SmallVector<Array>{result};
   Accuracy accuracy{Accuracy::Bounded, std::vector<double>(values.size())};
   forEachSum<WideSum>(nest, [&](int64_t i, const WideSum &wide) {
     if (!isExactMode())

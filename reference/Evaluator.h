@@ -28,6 +28,9 @@ struct EvaluationOptions {
   bool *unsupported = nullptr;
   /// Whether the code that is judged has a fused multiply-add. If not, what is defined by one is no longer bit-equal.
   bool hasFMA = true;
+  /// Whether it may add up products of two 16-bit floats of one type in any order, with two bits less than an f32 has
+  /// (--relax-rounding=products). If so, they are no longer bit-equal.
+  bool relaxesProducts = false;
 };
 
 /// The results of `function` on `arguments`. Failures (wrong arguments, an op that is not supported, a row, site or

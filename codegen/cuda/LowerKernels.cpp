@@ -154,8 +154,8 @@ struct DeviceOps {
 
 class Lowering : public kernels::KernelLowering {
 public:
-  Lowering(ModuleOp module, const DeviceOps &ops, const cuda::RowSchedule &schedule)
-      : KernelLowering(module), ops(ops), schedule(schedule) {}
+  Lowering(ModuleOp module, const DeviceOps &ops, const cuda::RowSchedule &schedule, bool relaxProducts)
+      : KernelLowering(module), ops(ops), schedule(schedule), relaxProducts(relaxProducts) {}
 
   SmallVector<Operation *> findKernels(ModuleOp) override { return ops.kernels; }
   FailureOr<kernels::KernelUse> prepare(Operation *op) override {
@@ -169,7 +169,7 @@ public:
     if (isa<rows::KernelOp>(use.op))
       return create<cuda::RowKernel>(use, symbols, schedule, functions);
     if (isa<contraction::KernelOp>(use.op))
-      return create<cuda::ProductKernel>(use, symbols, functions);
+      return create<cuda::ProductKernel>(use, symbols, functions, relaxProducts);
     if (cuda::AttentionKernel::isOne(use.op))
       return create<cuda::AttentionKernel>(use, symbols, functions);
     if (isa<scf::ForOp>(use.op))
@@ -180,6 +180,7 @@ public:
 private:
   const DeviceOps &ops;
   const cuda::RowSchedule &schedule;
+  const bool relaxProducts;
   /// How many there are so far.
   int64_t functions = 0;
 };
@@ -210,7 +211,7 @@ struct LowerKernels : cuda::impl::LowerKernelsBase<LowerKernels> {
         return failure();
     auto weights = keepWeights ? cuda::WeightKind::Registers : cuda::WeightKind::Reload;
     cuda::RowSchedule schedule{lanes, blockRows, weights};
-    Lowering lowering(module, ops, schedule);
+    Lowering lowering(module, ops, schedule, relaxProducts);
     if (failed(kernels::lowerKernels(module, lowering)))
       return failure();
     eraseDeadOps(module);

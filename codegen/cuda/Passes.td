@@ -44,6 +44,8 @@ def LowerKernels : Pass<"resid-cuda-lower-kernels", "::mlir::ModuleOp"> {
            "rows of a block of threads, where a row has at most a warp; 0: those of 128 threads">,
     Option<"keepWeights", "keep-weights", "bool", "false",
            "load what all rows share once for each row, and keep it in registers">,
+    Option<"relaxProducts", "relax-products", "bool", "false",
+           "matrix units may add up products of 16-bit floats, with the order and the roundings of the chip">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::NVVM::NVVMDialect",

@@ -62,7 +62,7 @@ static contraction::KernelOp copyToBuffers(contraction::KernelOp kernel) {
 }
 
 /// The tiles that launches of a product choose from, or the form that takes any product. Reports come before buffers.
-static kernels::PlanDecision describeProduct(contraction::KernelOp kernel) {
+static kernels::PlanDecision describeProduct(contraction::KernelOp kernel, bool relaxesProducts) {
   kernels::PlanDecision any{"emitter", "products", "products emitter: up to eight elements a thread, read from memory"};
   // The copy, and what reads sizes, are needed for the question alone.
   Operation *before = kernel->getPrevNode();
@@ -71,36 +71,40 @@ static kernels::PlanDecision describeProduct(contraction::KernelOp kernel) {
   FailureOr<contraction::KernelLoops> loops = contraction::KernelLoops::create(builder, copy);
   SmallVector<ProductTile, 4> tiles;
   if (succeeded(loops))
-    tiles = ProductTile::choose(*loops);
+    tiles = ProductTile::choose(*loops, relaxesProducts);
   while (kernel->getPrevNode() != before)
     kernel->getPrevNode()->erase();
   if (tiles.empty())
     return any;
   int64_t elementBytes = Type(loops->arithmetic).getIntOrFloatBitWidth() / 8;
+  bool usesMatrixUnits = tiles.back().usesMatrixUnits;
   auto describeTile = [&](const ProductTile &tile) {
     std::string registers =
         tile.registers ? ", at most " + std::to_string(tile.registers) + " registers per thread" : "";
     return std::to_string(tile.rows) + "x" + std::to_string(tile.columns) + " (" +
-           std::to_string(tile.countShared() * elementBytes) + " bytes of shared memory" + registers + ")";
+           std::to_string(tile.countShared(loops->arithmetic) * elementBytes) + " bytes of shared memory" + registers +
+           ")";
   };
-  return {"emitter", "tiles",
-          "tiles emitter: tiles of " + llvm::join(llvm::map_range(tiles, describeTile), " or ") +
+  return {"emitter", usesMatrixUnits ? "matrices" : "tiles",
+          (usesMatrixUnits ? "matrices emitter: matrix units add up the products, as --relax-rounding=products allows; "
+                           : "tiles emitter: ") +
+              std::string("tiles of ") + llvm::join(llvm::map_range(tiles, describeTile), " or ") +
               (tiles.size() > 1 ? ", by the size of the result" : "")};
 }
 
 /// Of a kernel of any kind. What a GPU does not run is refused later, so that nothing is said of it.
-static kernels::PlanDescription describeKernel(Operation *kernel, const Chip &chip, const RowSchedule &schedule) {
+static kernels::PlanDescription describeKernel(Operation *kernel, const Chip &chip, const Chips &how) {
   kernels::PlanDescription plan{"chip", chip.name, {}, /*fallbackName=*/"scalar path", /*fallbackReason=*/""};
   auto rows = dyn_cast<rows::KernelOp>(kernel);
   if (auto product = dyn_cast<contraction::KernelOp>(kernel))
-    plan.decisions.push_back(describeProduct(product));
+    plan.decisions.push_back(describeProduct(product, how.relaxesProducts));
   if (AttentionKernel::isOne(kernel))
     plan.decisions.push_back(AttentionKernel::describe(kernel));
   if (!rows)
     return plan;
   int64_t phases = 0;
   rows.walk([&](rows::PhaseOp) { ++phases; });
-  SmallVector<RegisterPlan, 2> registers = RegisterPlan::choose(rows, schedule);
+  SmallVector<RegisterPlan, 2> registers = RegisterPlan::choose(rows, how.schedule);
   bool isLooped = registers.empty();
   if (isLooped)
     plan.decisions.push_back({"emitter", "looped", "looped emitter: phases read memory again"});
@@ -183,7 +187,7 @@ public:
   std::vector<kernels::PlanDescription> describe(Operation *kernel) const override {
     std::vector<kernels::PlanDescription> plans;
     for (const Chip &chip : chips)
-      plans.push_back(describeKernel(kernel, chip, schedule));
+      plans.push_back(describeKernel(kernel, chip, *this));
     return plans;
   }
   std::optional<CompileFailure> compileDevice(ModuleOp module, const kernels::Stages &stages,
@@ -226,7 +230,8 @@ std::optional<CompileFailure> GPU::addImages(ModuleOp module, const Chip &chip, 
 
 std::optional<CompileFailure> GPU::compileDevice(ModuleOp module, const kernels::Stages &stages,
                                                  std::unique_ptr<kernels::DeviceCode> &code) const {
-  LowerKernelsOptions rows{schedule.lanes, schedule.blockRows, schedule.weights == WeightKind::Registers};
+  LowerKernelsOptions rows{schedule.lanes, schedule.blockRows, schedule.weights == WeightKind::Registers,
+                           relaxesProducts};
   auto lower = [&](OpPassManager &manager) {
     manager.addPass(buffers::createLowerCopies());
     manager.addPass(createLowerKernels(rows));

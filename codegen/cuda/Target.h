@@ -15,6 +15,8 @@ namespace mlir::resid::cuda {
 struct Chips {
   std::vector<Chip> chips;
   RowSchedule schedule;
+  /// Whether matrix units may add up products of floats, with the chip's order and roundings.
+  bool relaxesProducts = false;
   /// NVIDIA's ptxas, which makes machine code beside the PTX of each chip; empty: PTX alone.
   std::string assembler;
 };

@@ -76,7 +76,7 @@ def compile(source: str | os.PathLike[str], *, placement: str | None = None, par
             grad_mode: str | None = None, save: str | None = None, raising: str | None = None,
             schedule: str | Mapping[str, object] | None = None, prefix: str | None = None,
             use_cache: bool = True, streams: int | None = None, connection: str | None = None,
-            quiet: bool = False) -> Module:
+            quiet: bool = False, relax_rounding: str | None = None) -> Module:
     """Compiles a program and loads its functions.
 
     Args:
@@ -98,6 +98,7 @@ def compile(source: str | os.PathLike[str], *, placement: str | None = None, par
       use_cache: whether the folder of the cache is read and written (resid.cache).
       streams: how many residual streams to convert to, from 2 to 16, or 1 to convert back.
       connection: how sub-layers are connected to them, as in residc's --connection.
+      relax_rounding: "products": matrix units of GPUs may add up products of f16 and bf16 (residc's --relax-rounding).
       quiet: whether warnings and remarks of the compiler are left out; else they are printed to stderr.
 
     Raises:
@@ -106,7 +107,7 @@ def compile(source: str | os.PathLike[str], *, placement: str | None = None, par
     """
     text, name = _read(source)
     flags = Options(placement, params, final_norm, streams, connection, mode, cpu, target, chip, grad, wrt, grad_mode, save,
-                    raising, schedule, prefix).flags()
+                    raising, schedule, prefix, relax_rounding).flags()
     entry = cache.key(text, flags)
     found = cache.find(entry) if use_cache else None
     if found:

@@ -28,6 +28,7 @@ class Options:
     raising: str | None = None
     schedule: str | Mapping[str, object] | None = None
     prefix: str | None = None
+    relax_rounding: str | None = None
 
     def flags(self) -> list[str]:
         """The flags, in a fixed order: equal options have equal flags."""
@@ -36,7 +37,8 @@ class Options:
             flags.append(f"--mcpu={self.cpu}")
         values = {"placement": self.placement, "params": self.params, "final-norm": self.final_norm,
                   "streams": self.streams, "connection": self.connection, "chip": _join(self.chip),
-                  "grad": self.grad, "wrt": _join(self.wrt), "grad-mode": self.grad_mode, "save": self.save, "raise": self.raising, "schedule": _join(self.schedule), "prefix": self.prefix}
+                  "grad": self.grad, "wrt": _join(self.wrt), "grad-mode": self.grad_mode, "save": self.save, "raise": self.raising, "schedule": _join(self.schedule), "prefix": self.prefix,
+                  "relax-rounding": self.relax_rounding}
         flags += [f"--{name}={value}" for name, value in values.items() if value is not None]
         if self.mode != "training":
             flags.append(f"--mode={self.mode}")

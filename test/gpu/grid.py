@@ -119,7 +119,7 @@ def main():
                 print(f"\r{len(outcomes)} of {len(cases)} cases, {time.monotonic() - start:.0f} s ", end="", file=sys.stderr, flush=True)
     failed = sum(bool(outcome.mistake) for outcome in outcomes)
     kept = sum(outcome.kernel == "registers" for outcome in outcomes)
-    summary = (f"{len(cases)} cases, {kept} of them with rows in registers: {len(cases) - failed} have the bits of the CPU, {failed} have not. "
+    summary = (f"{len(cases)} cases, {kept} of them with rows in registers: {len(cases) - failed} are right, {failed} are not. "
                f"{time.monotonic() - start:.0f} s, {flags.jobs} at a time.")
     table, kinds = describe(outcomes), summarize(outcomes)
     print(f"\n{table}\n\n{kinds}\n\n{summary}" if not flags.widths else f"\n{kinds}\n\n{summary}")

@@ -249,6 +249,42 @@ def choose_wide_stacks(folder, residc):
     return to.cases
 
 
+def choose_matrices(folder, residc=None):
+    """Products of 16-bit floats on matrix units: all layouts, rows that copies of 16 bytes suit and others, edges of tiles along rows, columns and terms, results that begin as
+    arrays, panels; large tiles, which are those of 256 results of more than 64 rows and columns; few rows, which keep their order."""
+    to = Writer(folder, residc, "matrices")
+    for rows, columns, terms, element in ((9, 33, 70, "bf16"), (64, 128, 96, "f16"), (130, 70, 33, "bf16"), (17, 64, 200, "f16")):
+        product(to, rows, columns, terms, element, element, bias=rows % 2 == 1)
+        product(to, rows, columns, terms, element, element, transposed=True)
+    for count, rows, columns, terms, element in ((256, 65, 66, 17, "bf16"), (3, 40, 56, 72, "f16")):
+        a, b, c = (tensor([count, *shape], kind) for shape, kind in (((rows, terms), element), ((terms, columns), element), ((rows, columns), "f32")))
+        text = f"""func.func @f(%a: {a}, %b: {b}, %c: {c}) -> {c} {{
+  %y = linalg.batch_matmul ins(%a, %b : {a}, {b}) outs(%c : {c}) -> {c}
+  return %y : {c}
+}}
+"""
+        shapes = [f"{element}[{count}x{rows}x{terms}]", f"{element}[{count}x{terms}x{columns}]", f"f32[{count}x{rows}x{columns}]"]
+        to.add(f"matrices {count} {rows} {columns} {terms} {element}", text, programs.name_arrays(" ".join(shapes)), 1)
+    text = """func.func @f(%x: tensor<72x48xbf16>, %w: tensor<72x88xbf16>, %c: tensor<48x88xf32>) -> tensor<48x88xf32> {
+  %y = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%x, %w : tensor<72x48xbf16>, tensor<72x88xbf16>) outs(%c : tensor<48x88xf32>) -> tensor<48x88xf32>
+  return %y : tensor<48x88xf32>
+}
+"""
+    to.add("matrices with rows side by side", text, programs.name_arrays("bf16[72x48] bf16[72x88] f32[48x88]"), 1)
+    text = """func.func @f(%x: tensor<?x40xbf16>, %w: tensor<4x20x16x2xbf16>) -> tensor<?x64xf32> {
+  %e = tensor.empty() : tensor<64x40xbf16>
+  %m = linalg.unpack %w inner_dims_pos = [0, 1] inner_tiles = [16, 2] into %e : tensor<4x20x16x2xbf16> -> tensor<64x40xbf16>
+  %y = resid.linear %x, %m : tensor<?x40xbf16>, tensor<64x40xbf16> -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+"""
+    to.add("matrices in panels", text, programs.name_arrays("bf16[21x40] bf16[4x20x16x2]"), 1)
+    product(to, 3, 64, 64, "bf16", "bf16")
+    chosen = [dataclasses.replace(case, flags=("--relax-rounding=products", *case.flags), kernel="tiles" if "_3_64" in case.name else "matrices") for case in to.cases]
+    return chosen + [dataclasses.replace(chosen[1], order=order) for order in ("backward", "random=1")]
+
+
 def choose_edges(folder, residc=None):
     """Products whose edges lie in tiles of each size."""
     to = Writer(folder, residc)

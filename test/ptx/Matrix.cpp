@@ -28,28 +28,36 @@ static float truncate(double value) {
   return std::fabs(double(rounded)) > std::fabs(value) ? std::nextafter(rounded, 0.0f) : rounded;
 }
 
+/// That of the leading bit; far below all others for 0, as no operand is a subnormal double.
+static int exponentOf(double value) { return int(llvm::bit_cast<uint64_t>(value) >> 52 & 2047) - 1023; }
+static double powerOfTwo(int exponent) { return llvm::bit_cast<double>(uint64_t(exponent + 1023) << 52); }
+
 float MatrixUnit::add(float sum, llvm::ArrayRef<double> a, llvm::ArrayRef<double> b) const {
   for (size_t first = 0; first < a.size(); first += products) {
-    double special = sum;
-    int largest = std::isfinite(sum) && sum != 0 ? std::ilogb(sum) : -1000;
+    // Products are not normalized before they are shifted.
+    int largest = exponentOf(sum);
+    double special = 0;
     for (size_t k = first; k < first + products; ++k) {
-      // Of numbers that are no finite ones, rules of IEEE 754 say what the sum is.
-      special += std::isfinite(a[k]) && std::isfinite(b[k]) ? 0.0 : a[k] * b[k];
-      // Products are not normalized before they are shifted.
-      if (std::isfinite(a[k]) && std::isfinite(b[k]) && a[k] != 0 && b[k] != 0)
-        largest = std::max(largest, std::ilogb(a[k]) + std::ilogb(b[k]));
+      largest = std::max(largest, exponentOf(a[k]) + exponentOf(b[k]));
+      special += a[k] * b[k] * 0;
     }
-    if (!std::isfinite(special)) {
-      sum = canonical(float(special));
+    // Of numbers that are no finite ones, the rules of IEEE 754 say what the sum is.
+    if (std::isnan(special + sum * 0.0)) {
+      double total = sum;
+      for (size_t k = first; k < first + products; ++k)
+        total += std::isfinite(a[k] * b[k]) ? 0.0 : a[k] * b[k];
+      sum = canonical(float(total));
       continue;
     }
+    // All are 0.
+    if (largest < -600)
+      continue;
     // Whole multiples of this, of which the sum is exact in double: 17 numbers below 2^(24 + 3).
     int unit = largest - 23 - int(extraBits);
-    auto shift = [&](double addend) { return std::trunc(std::ldexp(addend, -unit)); };
-    double total = shift(sum);
+    double scale = powerOfTwo(-unit), total = std::trunc(sum * scale);
     for (size_t k = first; k < first + products; ++k)
-      total += shift(a[k] * b[k]);
-    double value = std::ldexp(total, unit);
+      total += std::trunc(a[k] * b[k] * scale);
+    double value = total * powerOfTwo(unit);
     sum = std::fabs(value) >= 0x1p128 ? std::copysign(HUGE_VALF, float(total)) : truncate(value);
   }
   return sum;

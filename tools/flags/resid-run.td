@@ -42,6 +42,7 @@ defm backend : Value<"backend", "KIND", grp_machine,
 defm mcpu : Value<"mcpu", "CPU", grp_machine, "what to compile for (default: native); help lists all">;
 defm schedule : Value<"schedule", "KEY=VALUE[,...]", grp_machine,
   "how row kernels run, as in residc; no key changes a bit of the results">;
+defm relax_rounding : Value<"relax-rounding", "WHAT", grp_machine, RelaxRounding<>.help>, Values<"products">;
 defm threads : Value<"threads", "N", grp_machine, "threads to run on, 0 for all processors (default: 1)">;
 
 def grp_program : OptionGroup<"program">, HelpText<"Program">;

@@ -32,6 +32,8 @@ defm schedule : Value<"schedule", "KEY=VALUE[,...]|@FILE", grp_machine,
   "local-rows=auto|off|on, vector-bits=auto|128|256|512; @FILE: as resid-tune found them; with\n"
   "--target=cuda: gpu-lanes=auto|2|4|8, gpu-rows=auto|1|2|...|128, gpu-weights=reload|registers">;
 
+defm relax_rounding : Value<"relax-rounding", "WHAT", grp_machine, RelaxRounding<>.help>, Values<"products">;
+
 def grp_placement : OptionGroup<"placement">, HelpText<"Norm placement and streams">;
 defm placement : Value<"placement", "P", grp_placement,
   "convert the norm placement: " # !interleave(Names<Resid_Placement.enumerants>.all, " | ")>,

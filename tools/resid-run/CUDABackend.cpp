@@ -124,7 +124,8 @@ Expected<std::unique_ptr<Backend>> makeCUDABackend(func::FuncOp function, llvm::
   auto chips = mlir::resid::cuda::resolveChips(mlir::resid::cuda::kDefaultChip);
   if (!chips)
     return makeError(tools::ExitInternal, llvm::toString(chips.takeError()));
-  auto target = mlir::resid::cuda::makeTarget({std::move(*chips), options.schedule.ofGPUs, /*assembler=*/""},
+  auto target = mlir::resid::cuda::makeTarget({std::move(*chips), options.schedule.ofGPUs, options.relaxesProducts,
+                                               /*assembler=*/""},
                                               cpu::makeTarget(std::move(*targets)));
   Expected<CompiledFunction> compiled =
       compileFunction(function, std::move(target), ProgramMode::Training, options.raise);

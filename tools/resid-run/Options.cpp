@@ -124,8 +124,9 @@ Error checkTogether(const CommandLine &line, const Options &options) {
   if (options.inPlace)
     return tools::makeUsageError(
         "expected no --in-place beside --backend=reference, which has no buffers, but got one");
-  for (auto [flag, name] : {std::pair(OPT_threads, "--threads"), std::pair(OPT_mcpu, "--mcpu"),
-                            std::pair(OPT_raise, "--raise"), std::pair(OPT_schedule, "--schedule")})
+  for (auto [flag, name] :
+       {std::pair(OPT_threads, "--threads"), std::pair(OPT_mcpu, "--mcpu"), std::pair(OPT_raise, "--raise"),
+        std::pair(OPT_schedule, "--schedule"), std::pair(OPT_relax_rounding, "--relax-rounding")})
     if (line.has(flag) && options.mcpu != "help")
       return tools::makeUsageError(llvm::Twine("expected no ") + name + " beside --backend=reference, which compiles " +
                                    "nothing and runs on one thread, but got '" + line.getValue(flag) + "'");
@@ -156,6 +157,7 @@ llvm::Expected<Options> parse(llvm::ArrayRef<const char *> arguments) {
   options.backend = line->getValue(OPT_backend) == "reference" ? Options::Reference
                     : line->getValue(OPT_backend) == "cuda"    ? Options::CUDA
                                                                : Options::CPU;
+  options.relaxesProducts = line->has(OPT_relax_rounding) && options.backend == Options::CUDA;
   if (line->has(OPT_check) && line->has(OPT_check_EQ))
     return tools::makeUsageError("expected --check once, but got '--check' and '--check=wide'");
   options.check = line->has(OPT_check_EQ) ? Options::CheckWide

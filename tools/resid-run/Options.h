@@ -48,6 +48,8 @@ struct Options {
   std::vector<std::string> arguments, outputs;
   /// What of the program becomes ops of resid before it is compiled. The evaluator runs it as it is written.
   RaiseLevel raise = RaiseLevel::Exact;
+  /// Whether products on GPUs may have the roundings of matrix units; never on CPUs.
+  bool relaxesProducts = false;
   /// How row kernels run.
   tools::ScheduleFlag schedule;
   std::vector<SizeOption> sizes;

@@ -137,6 +137,7 @@ static Error setOptions(ResidcOptions &options, const CommandLine &line) {
   options.report = line.has(OPT_report);
   options.weightsStruct = line.has(OPT_weights_struct);
   options.warningsAreErrors = line.has(OPT_werror);
+  options.gpus.relaxesProducts = line.has(OPT_relax_rounding);
   line.choose(OPT_mode, options.mode);
   line.choose(OPT_raise, options.raise);
   for (auto [flag, place] : {std::pair(OPT_output, &options.output), std::pair(OPT_header, &options.header),

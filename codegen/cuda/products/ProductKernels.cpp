@@ -2,6 +2,7 @@
 
 #include "codegen/cuda/products/ProductKernels.h"
 
+#include "codegen/cuda/products/MatrixEmitter.h"
 #include "codegen/cuda/products/ProductThread.h"
 #include "codegen/cuda/products/TileEmitter.h"
 #include "codegen/cuda/rows/Shuffles.h"
@@ -35,9 +36,12 @@ ProductShape ProductShape::choose(const KernelLoops &loops) {
 void ProductKernel::emit() {
   auto kernel = getFirst().get<contraction::KernelOp>();
   const auto &loops = getFirst().as<KernelLoops>();
-  for (const ProductTile &tile : ProductTile::choose(loops))
-    addFunction("__tiles", {}, ProductTile::kThreads, tile.registers,
-                [&](Code &code, kernels::KernelBody &body) { TileEmitter(code, body, kernel, tile).emit(); });
+  for (const ProductTile &tile : ProductTile::choose(loops, relaxesProducts))
+    addFunction(tile.usesMatrixUnits ? "__matrices" : "__tiles", {}, ProductTile::kThreads, tile.registers,
+                [&](Code &code, kernels::KernelBody &body) {
+                  tile.usesMatrixUnits ? MatrixEmitter(code, body, kernel, tile).emit()
+                                       : TileEmitter(code, body, kernel, tile).emit();
+                });
   if (countFunctions() == 0)
     addFunction("__product", {}, ProductShape::choose(loops).getThreads(), /*registers=*/0,
                 [&](Code &code, kernels::KernelBody &body) { ProductThread(code, body, kernel).emit(); });
@@ -65,7 +69,7 @@ LogicalResult ProductKernel::launch(kernels::KernelUse &use) {
   Code code{OpBuilder(use.op), use.op->getLoc()};
   SmallVector<Value> arguments = functions.getArguments(code, use);
   const auto &first = getFirst().as<KernelLoops>();
-  if (SmallVector<ProductTile, 4> tiles = ProductTile::choose(first); !tiles.empty())
+  if (SmallVector<ProductTile, 4> tiles = ProductTile::choose(first, relaxesProducts); !tiles.empty())
     return launchTiles(use, tiles, arguments);
   ProductShape shape = ProductShape::choose(first);
   Value units = ProductThread::countUnits(code, use.as<KernelLoops>(), shape);

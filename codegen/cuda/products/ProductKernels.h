@@ -37,13 +37,17 @@ struct ProductShape {
 
 class ProductKernel : public DeviceKernel {
 public:
-  using DeviceKernel::DeviceKernel;
+  /// `relaxesProducts`: as ProductTile::choose has it.
+  ProductKernel(kernels::KernelUse first, SymbolTable &symbols, int64_t &count, bool relaxesProducts)
+      : DeviceKernel(std::move(first), symbols, count), relaxesProducts(relaxesProducts) {}
 
   void emit() override;
   LogicalResult launch(kernels::KernelUse &use) override;
 
 private:
   LogicalResult launchTiles(kernels::KernelUse &use, ArrayRef<ProductTile> tiles, ArrayRef<Value> arguments);
+
+  const bool relaxesProducts;
 };
 
 } // namespace mlir::resid::cuda

@@ -15,14 +15,27 @@ static constexpr ProductTile kThin = {8, 32, 64, 4, 1, 4, 128}, kLarge = {128, 1
                              kSmall = {64, 64, 16, 4, 4, 1, 0}, kTiny = {32, 32, 32, 2, 2, 2, 128};
 /// Of f64, whose numbers take twice the room. Without a bound, ptxas spills some to make room for a third block.
 static constexpr ProductTile kThinDouble = {8, 32, 32, 4, 1, 4, 128}, kSmallDouble = {64, 64, 16, 4, 4, 1, 128};
+/// Of 48 KB of shared memory, which a block has without asking the driver for more; and the same on a quarter of it.
+static constexpr ProductTile kLargeMatrix = {128, 128, 32, 0, 0, 2, 128, /*usesMatrixUnits=*/true},
+                             kSmallMatrix = {64, 64, 32, 0, 0, 2, 0, /*usesMatrixUnits=*/true};
+static constexpr int64_t kMatrixElementBits = 16;
 /// Small tiles are taken where nearly each processor of a device has one, and large ones where each has two: Ampere,
 /// Hopper and Blackwell have 108 to 148.
 static constexpr int64_t kFewestSmall = 96, kFewestLarge = 256;
 
 int64_t ProductTile::getFewest() const { return isLarge() ? kFewestLarge : kFewestSmall; }
 
-/// From the one of few rows to the smallest, which takes all.
-static SmallVector<ProductTile, 4> listTiles(const KernelLoops &loops) {
+/// Factors of 16 bits, both of one type, whose sums are f32.
+static bool suitsMatrixUnits(const KernelLoops &loops) {
+  Type a = loops.operands[KernelLoops::kA].elementType, b = loops.operands[KernelLoops::kB].elementType;
+  return a == b && (a.isBF16() || a.isF16()) && loops.arithmetic.isF32();
+}
+
+/// From the one of few rows to the smallest, which takes all. Few rows wait for memory and not for products, so they
+/// keep their order.
+static SmallVector<ProductTile, 4> listTiles(const KernelLoops &loops, bool relaxesProducts) {
+  if (relaxesProducts && suitsMatrixUnits(loops))
+    return {kThin, kLargeMatrix, kSmallMatrix};
   if (loops.arithmetic.isF64())
     return {kThinDouble, kSmallDouble, kTiny};
   return {kThin, kLarge, kSmall, kTiny};
@@ -54,12 +67,12 @@ static std::optional<bool> knowTakes(const ProductTile &tile, const KernelLoops 
   return tiles ? std::optional(*tiles >= tile.getFewest()) : std::nullopt;
 }
 
-SmallVector<ProductTile, 4> ProductTile::choose(const KernelLoops &loops) {
+SmallVector<ProductTile, 4> ProductTile::choose(const KernelLoops &loops, bool relaxesProducts) {
   bool hasFewColumns = loops.n.size.isKnown() && loops.n.size.known < kThin.columns;
   if (loops.contracted.size() != 1 || loops.chain != 0 || loops.hasRowScale || hasFewColumns)
     return {};
   SmallVector<ProductTile, 4> tiles;
-  SmallVector<ProductTile, 4> all = listTiles(loops);
+  SmallVector<ProductTile, 4> all = listTiles(loops, relaxesProducts);
   for (const ProductTile &tile : ArrayRef(all).drop_back()) {
     std::optional<bool> takes = knowTakes(tile, loops);
     if (!takes || *takes)
@@ -71,8 +84,10 @@ SmallVector<ProductTile, 4> ProductTile::choose(const KernelLoops &loops) {
   return tiles;
 }
 
-int64_t ProductTile::countShared() const {
+int64_t ProductTile::countShared(FloatType arithmetic) const {
   int64_t stages = 2 * terms * (rows + columns + 2 * kPadding);
+  if (usesMatrixUnits)
+    stages = (ahead + 1) * terms * (rows + columns) * kMatrixElementBits / arithmetic.getWidth();
   return isThin() ? stages : std::max(stages, getSliceRows() * (columns + kPadding));
 }
 

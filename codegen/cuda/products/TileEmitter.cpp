@@ -18,11 +18,10 @@ static constexpr int64_t kCopies = 16;
 //===------------------------------------------- places -----------------------------------------------------------===//
 
 TileEmitter::TileEmitter(Code &code, kernels::KernelBody &body, contraction::KernelOp kernel, const ProductTile &tile)
-    : product(code, body, kernel), code(code), loops(product.loops), tile(tile),
-      shared(code, loops.arithmetic, tile.countShared(), ".tiles") {
+    : TileBlock(code, body, kernel, tile) {
   a = makeFactor(KernelLoops::kA, tile.rows, /*begin=*/0);
   b = makeFactor(KernelLoops::kB, tile.columns, a.pitch * tile.terms);
-  findThread(getNumber<NVVM::ThreadIdXOp>(code));
+  findThread(thread);
   stageSize = (a.pitch + b.pitch) * tile.terms;
   vectorSize = std::min<int64_t>(tile.getGroup(), kVectorBytes * 8 / Type(loops.arithmetic).getIntOrFloatBitWidth());
 }
@@ -42,18 +41,7 @@ void TileEmitter::findThread(Value number) {
   Value ownColumn = code.add(code.remainder(lane, 2), code.multiply(code.divide(lane, 16), 2));
   threadRow = code.add(code.multiply(warpRow, tile.rows / 2), ownRow);
   threadColumn = code.add(code.multiply(code.divide(warp, 2), tile.columns / 4), code.multiply(ownColumn, group));
-  sliceRow = code.add(code.multiply(warpRow, getWarpRows()), ownRow);
-}
-
-void TileEmitter::findTile(Value number) {
-  Value columns = code.ceilDivide(loops.n.size.value, code.constant(tile.columns));
-  Value rows = code.ceilDivide(loops.m.size.value, code.constant(tile.rows)), rest = code.divide(number, columns);
-  firstColumn = code.multiply(code.remainder(number, columns), tile.columns);
-  firstRow = code.multiply(code.remainder(rest, rows), tile.rows);
-  SmallVector<Value> sizes;
-  for (const contraction::Loop &loop : loops.batches)
-    sizes.push_back(loop.size.value);
-  batch = code.delinearize(code.divide(rest, rows), sizes);
+  sliceRow = code.add(code.multiply(warpRow, tile.getWarpRows()), ownRow);
 }
 
 TileEmitter::Factor TileEmitter::makeFactor(unsigned operand, int64_t size, int64_t begin) {
@@ -86,14 +74,6 @@ Value TileEmitter::getSlot(const Factor &factor, int64_t number, Value stage) {
   return code.add(code.add(stage, factor.begin), code.add(code.multiply(term, factor.pitch), place));
 }
 
-ElementPlace TileEmitter::getPlace(Value row, Value column) {
-  row = code.add(firstRow, row);
-  column = code.add(firstColumn, column);
-  Value hasRow = code.compare(arith::CmpIPredicate::slt, row, loops.m.size.value);
-  Value hasColumn = code.compare(arith::CmpIPredicate::slt, column, loops.n.size.value);
-  return {batch, row, column, code.both(hasRow, hasColumn)};
-}
-
 //===------------------------------------------- shared memory ----------------------------------------------------===//
 
 void TileEmitter::loadVector(Value index, Sums &elements) {
@@ -112,15 +92,13 @@ void TileEmitter::storeVector(ArrayRef<Value> elements, Value index) {
                                shared.getAddress(code, code.add(index, first)), getVectorAlignment());
 }
 
-void TileEmitter::synchronise() { code.create<NVVM::Barrier0Op>(); }
-
 //===------------------------------------------- terms ------------------------------------------------------------===//
 
 /// Where an element is in memory. All that a thread brings are as far apart as the first from the second, so that one
 /// address serves them.
 Value TileEmitter::getOffset(const Factor &factor, Value first, int64_t number) {
-  const contraction::Loop &terms = loops.contracted.front(), &other = getOther(factor);
-  Value place = code.add(getFirst(factor), factor.place), term = code.add(first, factor.term);
+  const contraction::Loop &terms = loops.contracted.front(), &other = getOther(factor.operand);
+  Value place = code.add(getFirst(factor.operand), factor.place), term = code.add(first, factor.term);
   int64_t distance = number * factor.step;
   if (factor.operand == KernelLoops::kB && loops.packedColumns != 0)
     return product.locatePacked(place, code.add(term, distance));
@@ -133,14 +111,14 @@ Value TileEmitter::getOffset(const Factor &factor, Value first, int64_t number) 
 /// How many places there are from a thread's own on, at most those of a tile (i32). In large tiles, each stage compares
 /// it anew: LLVM would keep all answers in registers from before the stages on, where sums leave no room for them.
 Value TileEmitter::countPlacesLeft(const Factor &factor) {
-  Value place = code.add(getFirst(factor), factor.place);
-  Value left = code.min(code.subtract(getOther(factor).size.value, place), factor.size);
+  Value place = code.add(getFirst(factor.operand), factor.place);
+  Value left = code.min(code.subtract(getOther(factor.operand).size.value, place), factor.size);
   left = code.castInteger(left, code.getI32Type());
   return tile.isLarge() ? makeOpaque(code, left) : left;
 }
 
 SmallVector<Value> TileEmitter::bring(const Factor &factor, Value first, bool isRest) {
-  const kernels::Extent &size = getOther(factor).size;
+  const kernels::Extent &size = getOther(factor.operand).size;
   bool isWhole = size.isKnown() && size.known % factor.size == 0 && !isRest;
   Type type = loops.operands[factor.operand].elementType;
   Value placesLeft = isWhole ? Value() : countPlacesLeft(factor);
@@ -184,8 +162,8 @@ TileEmitter::Sums TileEmitter::addTerm(Value stage, Value term, ValueRange sums)
   Value atA = code.add(code.add(stage, code.multiply(term, a.pitch)), threadRow);
   Value atB = code.add(code.add(code.add(stage, b.begin), code.multiply(term, b.pitch)), threadColumn);
   Sums rows, columns;
-  for (int64_t group = 0; group < getSlices(); ++group)
-    loadVector(code.add(atA, group * getWarpRows()), rows);
+  for (int64_t group = 0; group < tile.getSlices(); ++group)
+    loadVector(code.add(atA, group * tile.getWarpRows()), rows);
   if (tile.isThin())
     columns.push_back(code.create<LLVM::LoadOp>(loops.arithmetic, shared.getAddress(code, atB)));
   for (int64_t group = 0; group < tile.threadColumns / tile.getGroup(); ++group)
@@ -285,39 +263,20 @@ TileEmitter::Sums TileEmitter::emitRest(Value first, Value count, Sums sums) {
 
 //===------------------------------------------- elements ---------------------------------------------------------===//
 
-Value TileEmitter::getSliceSlot(int64_t row, int64_t column) {
-  return code.add(code.multiply(code.add(sliceRow, row), b.pitch), code.add(threadColumn, column));
+void TileEmitter::forGroups(function_ref<void(Value)> body) {
+  for (int64_t row = 0; row < tile.getGroup(); ++row)
+    for (int64_t group = 0; group < tile.threadColumns / tile.getGroup(); ++group)
+      body(code.add(code.multiply(code.add(sliceRow, row), getSlicePitch()),
+                    code.add(threadColumn, group * getWarpColumns())));
 }
 
-void TileEmitter::forSlice(int64_t slice, function_ref<void(const ElementPlace &place, Value slot)> body) {
-  code.rolledLoop(thread, tile.getSliceRows() * tile.columns, ProductTile::kThreads, [&](Value number) {
-    Value row = code.divide(number, tile.columns), column = code.remainder(number, tile.columns);
-    Value slot = code.add(code.multiply(row, b.pitch), column);
-    Value ofTile =
-        code.add(code.multiply(code.divide(row, getWarpRows()), tile.rows / 2), code.remainder(row, getWarpRows()));
-    body(getPlace(code.add(ofTile, slice * getWarpRows()), column), shared.getAddress(code, slot));
-  });
-}
-
-TileEmitter::Sums TileEmitter::emitStarts() {
-  if (product.kernel.getStart())
-    return Sums(tile.threadRows * tile.threadColumns, product.loadStart({}));
+TileEmitter::Sums TileEmitter::emitOwnStarts() {
+  if (!tile.isThin() || product.kernel.getStart())
+    return emitStarts(tile.threadRows * tile.threadColumns,
+                      [&](Sums &sums) { forGroups([&](Value slot) { loadVector(slot, sums); }); });
   Sums sums;
-  if (tile.isThin()) {
-    for (int64_t row = 0; row < tile.threadRows; ++row)
-      sums.push_back(product.loadStart(getPlace(code.add(threadRow, row), threadColumn)));
-    return sums;
-  }
-  for (int64_t slice = 0; slice < getSlices(); ++slice) {
-    forSlice(slice, [&](const ElementPlace &place, Value slot) {
-      code.create<LLVM::StoreOp>(product.loadStart(place), slot);
-    });
-    synchronise();
-    for (int64_t row = 0; row < tile.getGroup(); ++row)
-      for (int64_t group = 0; group < tile.threadColumns / tile.getGroup(); ++group)
-        loadVector(getSliceSlot(row, group * getWarpColumns()), sums);
-    synchronise();
-  }
+  for (int64_t row = 0; row < tile.threadRows; ++row)
+    sums.push_back(product.loadStart(getPlace(code.add(threadRow, row), threadColumn)));
   return sums;
 }
 
@@ -327,18 +286,12 @@ void TileEmitter::finish(ArrayRef<Value> sums) {
       product.finish(getPlace(code.add(threadRow, int64_t(row)), threadColumn), sum);
     return;
   }
-  for (int64_t slice = 0; slice < getSlices(); ++slice) {
-    for (int64_t row = 0; row < tile.getGroup(); ++row)
-      for (int64_t group = 0; group < tile.threadColumns / tile.getGroup(); ++group) {
-        storeVector(sums.take_front(tile.getGroup()), getSliceSlot(row, group * getWarpColumns()));
-        sums = sums.drop_front(tile.getGroup());
-      }
-    synchronise();
-    forSlice(slice, [&](const ElementPlace &place, Value slot) {
-      product.finish(place, code.create<LLVM::LoadOp>(loops.arithmetic, slot));
+  finishSlices([&](int64_t) {
+    forGroups([&](Value slot) {
+      storeVector(sums.take_front(tile.getGroup()), slot);
+      sums = sums.drop_front(tile.getGroup());
     });
-    synchronise();
-  }
+  });
 }
 
 /// What is found anew needs no registers while terms are added. A large tile is the only one of its block.
@@ -352,7 +305,7 @@ void TileEmitter::findAnew() {
 
 void TileEmitter::emitTile(Value number) {
   findTile(number);
-  Sums sums = emitStarts();
+  Sums sums = emitOwnStarts();
   SmallVector<Type> types(sums.size(), loops.arithmetic);
   Value terms = product.countTerms(), stages = code.divide(terms, tile.terms), left = code.remainder(terms, tile.terms);
   auto isSome = [&](Value count) { return code.compare(arith::CmpIPredicate::sgt, count, 0); };
@@ -366,11 +319,4 @@ void TileEmitter::emitTile(Value number) {
   sums = code.choose(isSome(left), types, addRest, keepSums);
   findAnew();
   finish(sums);
-}
-
-void TileEmitter::emit() {
-  Value block = getNumber<NVVM::BlockIdXOp>(code), blocks = getNumber<NVVM::GridDimXOp>(code);
-  if (tile.isLarge())
-    return emitTile(block);
-  code.rolledLoop(block, tile.count(code, loops), blocks, [&](Value number) { emitTile(number); });
 }

@@ -1,0 +1,230 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "codegen/cuda/products/MatrixEmitter.h"
+
+#include "codegen/cuda/rows/Shuffles.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cuda;
+using namespace mlir::resid::contraction;
+
+/// Of one copy, in bytes and in elements.
+static constexpr int64_t kPieceBytes = 16, kPiece = 8;
+/// Rows, columns and terms of one mma.sync.
+static constexpr int64_t kRows = 16, kColumns = 8, kTerms = 16;
+
+MatrixEmitter::MatrixEmitter(Code &code, kernels::KernelBody &body, contraction::KernelOp kernel,
+                             const ProductTile &tile)
+    : TileBlock(code, body, kernel, tile), element(loops.operands[KernelLoops::kA].elementType) {
+  a = makeFactor(KernelLoops::kA, tile.rows, /*begin=*/0);
+  b = makeFactor(KernelLoops::kB, tile.columns, tile.rows * tile.terms);
+  stageSize = (tile.rows + tile.columns) * tile.terms;
+  lane = code.remainder(thread, kWarpThreads);
+  Value warp = code.divide(thread, kWarpThreads);
+  warpRow = code.multiply(code.remainder(warp, 2), getRows());
+  warpColumn = code.multiply(code.divide(warp, 2), getColumns());
+}
+
+//===------------------------------------------- to shared memory -------------------------------------------------===//
+
+MatrixEmitter::Factor MatrixEmitter::makeFactor(unsigned operand, int64_t size, int64_t begin) {
+  bool isPacked = operand == KernelLoops::kB && loops.packedColumns != 0;
+  bool isAlongOther =
+      !isPacked && getOther(operand).strides[operand].is(1) && !loops.contracted.front().strides[operand].is(1);
+  Factor factor{operand, size, begin, isAlongOther ? size : tile.terms, !isAlongOther, Value()};
+  if (isAlongOther || (!isPacked && loops.contracted.front().strides[operand].is(1)))
+    factor.isAligned = findAlignment(factor);
+  return factor;
+}
+
+Value MatrixEmitter::findAlignment(const Factor &factor) {
+  Value all = code.toInteger(loops.pointers[factor.operand]);
+  auto look = [&](const contraction::Loop &loop) {
+    all = code.either(all, code.multiply(loop.strides[factor.operand].value, kPieceBytes / kPiece));
+  };
+  llvm::for_each(loops.batches, look);
+  look(factor.isAlongTerms ? getOther(factor.operand) : loops.contracted.front());
+  return code.isEqual(code.both(all, kPieceBytes - 1), 0);
+}
+
+Value MatrixEmitter::getSlot(const Factor &factor, Value stage, Value line, Value piece) {
+  // Lines of 64 bytes repeat their banks every two lines.
+  Value change = factor.isAlongTerms ? code.both(code.divide(line, 2), 3) : code.both(line, 7);
+  Value inLine = code.multiply(code.exclusiveOr(piece, change), kPiece);
+  return code.add(code.add(stage, factor.begin), code.add(code.multiply(line, factor.line), inLine));
+}
+
+void MatrixEmitter::bringElements(const Factor &factor, const ElementPlace &place, Value term, Value count,
+                                  Value slot) {
+  Value start = product.getOffset(place, factor.operand);
+  const contraction::Loop &terms = loops.contracted.front();
+  bool isPacked = factor.operand == KernelLoops::kB && loops.packedColumns != 0;
+  SmallVector<Value> elements;
+  for (int64_t i = 0; i < kPiece; ++i) {
+    auto load = [&]() -> SmallVector<Value> {
+      Value own = factor.isAlongTerms ? code.add(term, i) : term;
+      if (isPacked)
+        return {product.load(factor.operand, product.locatePacked(place.column, own))};
+      Value offset = code.add(start, code.multiply(own, terms.strides[factor.operand].value));
+      if (!factor.isAlongTerms)
+        offset = code.add(offset, code.multiply(getOther(factor.operand).strides[factor.operand].value, i));
+      return {product.load(factor.operand, offset)};
+    };
+    auto leaveOut = [&]() -> SmallVector<Value> { return {code.constant(element, 0.0)}; };
+    Value isThere = code.compare(arith::CmpIPredicate::sgt, count, i);
+    elements.push_back(code.choose(isThere, element, load, leaveOut).front());
+  }
+  code.create<LLVM::StoreOp>(makeVector(code, elements), at(slot), unsigned(kPieceBytes));
+}
+
+void MatrixEmitter::bring(const Factor &factor, Value first, Value stage) {
+  int64_t pieces = factor.line / kPiece, all = factor.size * tile.terms / kPiece;
+  Value places = getOther(factor.operand).size.value, terms = product.countTerms();
+  for (int64_t number = 0; number < all / ProductTile::kThreads; ++number) {
+    Value own = code.add(thread, number * ProductTile::kThreads);
+    Value line = code.divide(own, pieces), piece = code.remainder(own, pieces);
+    Value along = code.multiply(piece, kPiece), slot = getSlot(factor, stage, line, piece);
+    Value place = code.add(getFirst(factor.operand), factor.isAlongTerms ? line : along);
+    Value term = code.add(first, factor.isAlongTerms ? along : line);
+    // How many elements of the piece there are.
+    Value left = factor.isAlongTerms ? code.subtract(terms, term) : code.subtract(places, place);
+    Value hasLine = factor.isAlongTerms ? code.compare(arith::CmpIPredicate::slt, place, places)
+                                        : code.compare(arith::CmpIPredicate::slt, term, terms);
+    Value count = code.select(hasLine, code.max(code.min(left, kPiece), 0), 0);
+    ElementPlace at{batch, place, place, Value()};
+    auto bringSlowly = [&] { bringElements(factor, at, term, count, slot); };
+    if (!factor.isAligned) {
+      bringSlowly();
+      continue;
+    }
+    auto copy = [&] {
+      Value stride = loops.contracted.front().strides[factor.operand].value;
+      Value offset = code.add(product.getOffset(at, factor.operand), code.multiply(term, stride));
+      Value from = code.at(loops.pointers[factor.operand], element, offset);
+      from = code.create<LLVM::AddrSpaceCastOp>(
+          LLVM::LLVMPointerType::get(code.getContext(), unsigned(NVVM::NVVMMemorySpace::Global)), from);
+      Value bytes = code.castInteger(code.multiply(count, kPieceBytes / kPiece), code.getI32Type());
+      code.create<NVVM::CpAsyncOp>(this->at(slot), from, kPieceBytes, NVVM::LoadCacheModifierKind::CG, bytes);
+    };
+    code.choose(factor.isAligned, copy, bringSlowly);
+  }
+}
+
+//===------------------------------------------- products ---------------------------------------------------------===//
+
+MatrixEmitter::Fragment MatrixEmitter::loadFragment(const Factor &factor, Value stage, Value first, int64_t half) {
+  // Lanes 8 m to 8 m + 7 have the rows of matrix m. Of a, matrices 0 and 1 have the first eight terms; of b, 0 and 2.
+  Value inMatrix = code.both(lane, 7), low = code.both(code.divide(lane, 8), 1), high = code.divide(lane, 16);
+  bool isA = factor.operand == KernelLoops::kA;
+  Value ofPlaces = isA ? low : high, ofTerms = isA ? high : low, line, piece;
+  if (factor.isAlongTerms) {
+    line = code.add(first, code.add(inMatrix, code.multiply(ofPlaces, kPiece)));
+    piece = code.add(ofTerms, half * kTerms / kPiece);
+  } else {
+    line = code.add(code.add(inMatrix, code.multiply(ofTerms, kPiece)), half * kTerms);
+    piece = code.add(code.divide(first, kPiece), ofPlaces);
+  }
+  Type i32 = code.getI32Type();
+  auto type = LLVM::LLVMStructType::getLiteral(code.getContext(), SmallVector<Type>(4, i32));
+  auto layout = factor.isAlongTerms ? NVVM::MMALayout::row : NVVM::MMALayout::col;
+  auto shape = NVVM::LdStMatrixShapeAttr::get(code.getContext(), 8, 8);
+  Value loaded = code.create<NVVM::LdMatrixOp>(type, at(getSlot(factor, stage, line, piece)), 4, layout, shape,
+                                               NVVM::LdStMatrixEltType::B16);
+  Fragment fragment;
+  for (int64_t i = 0; i < 4; ++i) {
+    Value word = code.create<LLVM::ExtractValueOp>(loaded, i);
+    fragment.push_back(element.isF16() ? code.create<LLVM::BitcastOp>(VectorType::get(2, element), word) : word);
+  }
+  return fragment;
+}
+
+void MatrixEmitter::multiply(ArrayRef<Value> ofA, ArrayRef<Value> ofB, MutableArrayRef<Value> sums) {
+  auto type = LLVM::LLVMStructType::getLiteral(code.getContext(), SmallVector<Type>(4, code.getF32Type()));
+  auto kind = element.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
+  int64_t shape[] = {kRows, kColumns, kTerms};
+  Value next = code.create<NVVM::MmaOp>(type, ofA, ofB, ValueRange(sums), shape, std::nullopt, std::nullopt,
+                                        std::array<NVVM::MMATypes, 2>{kind, kind},
+                                        std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row, NVVM::MMALayout::col});
+  for (auto [i, sum] : llvm::enumerate(sums))
+    sum = code.create<LLVM::ExtractValueOp>(next, i);
+}
+
+MatrixEmitter::Sums MatrixEmitter::multiply(Value stage, Sums sums) {
+  for (int64_t half = 0; half < tile.terms / kTerms; ++half) {
+    SmallVector<Fragment> rows, columns;
+    for (int64_t row = 0; row < getRows(); row += kRows)
+      rows.push_back(loadFragment(a, stage, code.add(warpRow, row), half));
+    for (int64_t column = 0; column < getColumns(); column += 2 * kColumns) {
+      Fragment two = loadFragment(b, stage, code.add(warpColumn, column), half);
+      columns.push_back(Fragment(ArrayRef(two).take_front(2)));
+      columns.push_back(Fragment(ArrayRef(two).drop_front(2)));
+    }
+    MutableArrayRef<Value> left = sums;
+    for (const Fragment &row : rows)
+      for (const Fragment &column : columns) {
+        multiply(row, column, left.take_front(4));
+        left = left.drop_front(4);
+      }
+  }
+  return sums;
+}
+
+//===------------------------------------------- tiles ------------------------------------------------------------===//
+
+void MatrixEmitter::forPairs(function_ref<void(Value address)> body) {
+  Value row = code.add(code.multiply(code.divide(warpRow, getRows()), kRows), code.divide(lane, 4));
+  Value column = code.add(warpColumn, code.multiply(code.remainder(lane, 4), 2));
+  for (int64_t ofWarp = 0; ofWarp < getColumns(); ofWarp += kColumns)
+    for (int64_t below = 0; below < kRows; below += kRows / 2) {
+      Value slot = code.add(code.multiply(code.add(row, below), getSlicePitch()), code.add(column, ofWarp));
+      body(shared.getAddress(code, slot));
+    }
+}
+
+void MatrixEmitter::emitTile(Value number) {
+  findTile(number);
+  auto pair = VectorType::get(2, code.getF32Type());
+  constexpr unsigned pairBytes = 8;
+  int64_t count = tile.rows * tile.columns / ProductTile::kThreads;
+  Sums sums = emitStarts(count, [&](Sums &own) {
+    forPairs([&](Value address) {
+      Value two = code.create<LLVM::LoadOp>(pair, address, pairBytes);
+      for (int64_t i = 0; i < 2; ++i)
+        own.push_back(code.create<LLVM::ExtractElementOp>(two, code.constant(i)));
+    });
+  });
+  auto bringStage = [&](Value first, Value stage) {
+    bring(a, first, stage);
+    bring(b, first, stage);
+    code.create<NVVM::CpAsyncCommitGroupOp>();
+  };
+  for (int64_t stage = 0; stage < tile.ahead; ++stage)
+    bringStage(code.constant(stage * tile.terms), code.constant(stage * stageSize));
+  // The stage that is added up, and the one that terms are brought into: the last one that was added up.
+  auto next = [&](Value stage) {
+    Value after = code.add(stage, stageSize);
+    return code.select(code.isEqual(after, countStages() * stageSize), 0, after);
+  };
+  sums.append({code.constant(0), code.constant(tile.ahead * stageSize)});
+  sums = code.rolledLoop(0, product.countTerms(), tile.terms, sums, [&](Value first, ValueRange carried) {
+    Value own = carried[count], free = carried[count + 1];
+    code.create<NVVM::CpAsyncWaitGroupOp>(tile.ahead - 1);
+    synchronise();
+    bringStage(code.add(first, tile.ahead * tile.terms), free);
+    Sums after = multiply(own, Sums(carried.take_front(count)));
+    after.append({next(own), next(free)});
+    return after;
+  });
+  sums.truncate(count);
+  code.create<NVVM::CpAsyncWaitGroupOp>(0);
+  synchronise();
+  ArrayRef<Value> left = sums;
+  finishSlices([&](int64_t) {
+    forPairs([&](Value address) {
+      code.create<LLVM::StoreOp>(makeVector(code, left.take_front(2)), address, pairBytes);
+      left = left.drop_front(2);
+    });
+  });
+}
