@@ -104,8 +104,8 @@ Value TileEmitter::getOffset(const Factor &factor, Value first, int64_t number) 
     return product.locatePacked(place, code.add(term, distance));
   Value start = code.add(product.getOffset({batch, place, place, Value()}, factor.operand),
                          code.multiply(term, terms.strides[factor.operand].value));
-  Value stride = (factor.isAlongTerms ? other : terms).strides[factor.operand].value;
-  return code.add(start, code.multiply(stride, distance));
+  const Extent &stride = (factor.isAlongTerms ? other : terms).strides[factor.operand];
+  return code.add(start, code.multiply(stride.isKnown() ? stride.value : makeOpaque(code, stride.value), distance));
 }
 
 /// How many places there are from a thread's own on, at most those of a tile (i32). In large tiles, each stage compares
@@ -187,11 +187,17 @@ TileEmitter::Sums TileEmitter::addTerms(Value stage, Value count, int64_t copies
   return code.choose(hasRow, sums.getTypes(), add, [&] { return Sums(sums); });
 }
 
+/// The first term of the last whole stage. It is found anew in each stage, which takes less registers.
+Value TileEmitter::findLastStage() {
+  Value terms = makeOpaque(code, product.countTerms());
+  return code.subtract(code.subtract(terms, code.remainder(terms, tile.terms)), tile.terms);
+}
+
 /// The next stage is on its way from memory while one is added up.
 TileEmitter::Sums TileEmitter::emitStages(Value end, Sums sums) {
-  Value last = code.subtract(end, tile.terms);
   sums.push_back(code.constant(0));
   Sums added = code.rolledLoop(0, end, tile.terms, sums, [&](Value first, ValueRange carried) {
+    Value last = findLastStage();
     SmallVector<Value> brought = bring(code.min(code.add(first, tile.terms), last), /*isRest=*/false);
     Value stage = carried.back(), other = code.subtract(stageSize, stage);
     Sums next = addTerms(stage, code.constant(tile.terms), /*copies=*/tile.terms, carried.drop_back());
@@ -206,10 +212,10 @@ TileEmitter::Sums TileEmitter::emitStages(Value end, Sums sums) {
 
 /// Several stages are on their way, each in registers of its own: none is moved before it has come.
 TileEmitter::Sums TileEmitter::emitStagesAhead(Value stages, Value end, Sums sums) {
-  Value last = code.subtract(end, tile.terms),
-        own = code.multiply(code.divide(stages, tile.ahead), tile.ahead * tile.terms);
+  Value own = code.multiply(code.divide(stages, tile.ahead), tile.ahead * tile.terms);
   size_t count = sums.size(), size = a.count + b.count;
   auto bringStage = [&](Value first, int64_t number) {
+    Value last = findLastStage();
     return bring(code.min(code.add(first, number * tile.terms), last), /*isRest=*/false);
   };
   auto addStage = [&](int64_t number, int64_t copies, ValueRange before, ArrayRef<Value> brought) {
@@ -307,14 +313,16 @@ void TileEmitter::emitTile(Value number) {
   findTile(number);
   Sums sums = emitOwnStarts();
   SmallVector<Type> types(sums.size(), loops.arithmetic);
-  Value terms = product.countTerms(), stages = code.divide(terms, tile.terms), left = code.remainder(terms, tile.terms);
   auto isSome = [&](Value count) { return code.compare(arith::CmpIPredicate::sgt, count, 0); };
   auto keepSums = [&] { return sums; };
+  Value stages = code.divide(product.countTerms(), tile.terms);
   sums = code.choose(
       isSome(stages), types, [&] { return emitWholeStages(stages, sums); }, keepSums);
+  // Found anew, it takes no registers while whole stages are added.
+  Value terms = makeOpaque(code, product.countTerms()), left = code.remainder(terms, tile.terms);
   auto addRest = [&] {
     findAnew();
-    return emitRest(code.multiply(stages, tile.terms), left, sums);
+    return emitRest(code.subtract(terms, left), left, sums);
   };
   sums = code.choose(isSome(left), types, addRest, keepSums);
   findAnew();
