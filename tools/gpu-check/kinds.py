@@ -10,6 +10,7 @@ from typing import Callable
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "test/run/Inputs"), str(ROOT / "test/gpu")]
 import programs  # noqa: E402
+import whole_programs  # noqa: E402
 import write_fixed_rows  # noqa: E402
 
 ADD = """func.func @block(%x: {X}, %f: {X}) -> {X} {{
@@ -70,6 +71,8 @@ KINDS = {
     # The same accesses without a norm: what a kernel with such accesses reaches at all.
     "add": Kind(lambda element, width: ADD.format(X=f"tensor<?x{width}x{element}>"), "x:matrix f:matrix", "s:matrix@x", widths=(4096, 1024)),
 }
+# What a block has that is a whole program, whose arrays are those of whole_programs.py.
+WHOLE = Kind(None, "", "")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,6 +83,7 @@ class Block:
     widths: tuple  # that are checked
     timed: tuple
     schedule: str = ""
+    program: object = None  # of whole_programs.py; its sizes stand in the place of the width
 
     @property
     def name(self):
@@ -93,17 +97,28 @@ class Block:
         return dataclasses.replace(self, schedule="").name
 
     def write(self):
-        return KINDS[self.kind].write(self.element, self.width)
+        return self.program.text if self.program else KINDS[self.kind].write(self.element, self.width)
 
 
 def make_block(kind, element, width, is_timed, schedule=""):
     return Block(kind, element, width, (width,), (width,) if is_timed else (), schedule)
 
 
-def choose(kinds=None, widths=None, types=None, schedules=()):
+def make_whole(kind, element, sizes):
+    program = whole_programs.make(kind, element, sizes)
+    width = program.arguments[0].shape[-1]
+    return Block(kind, element, sizes, (width,), (width,), program=program)
+
+
+def choose(kinds=None, widths=None, types=None, schedules=(), sizes=None):
     """What is packed, the most important first: checks and times that are left out for want of time are the last ones."""
     timed, checked = [], []
+    whole = [make_whole(name, element, one) for name in kinds or whole_programs.KINDS if name in whole_programs.KINDS
+             for element, own in whole_programs.KINDS[name].sizes.items() if not types or element in types
+             for one in (sizes or {}).get(name, own)]
     for name in kinds or KINDS:
+        if name not in KINDS:
+            continue
         kind = KINDS[name]
         for element in types or kind.types:
             timed += [make_block(name, element, width, True) for width in widths or kind.widths]
@@ -117,4 +132,5 @@ def choose(kinds=None, widths=None, types=None, schedules=()):
     order = {width: i for i, width in enumerate(WIDTHS)}
     timed.sort(key=lambda block: order.get(block.width, len(order)))
     variants = [dataclasses.replace(block, schedule=schedule) for block in timed if block.width != ANY for schedule in schedules]
-    return [*timed, *variants, *checked]
+    # Whole programs are few, and what people look at first.
+    return [*whole, *timed, *variants, *checked]

@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 import kinds
+import whole_programs
 from ptxas import split  # of test/gpu, where kinds looks too
 
 SHAPES = {"matrix": "Array::Matrix", "column": "Array::PerColumn", "row": "Array::PerRow"}
@@ -51,6 +52,11 @@ def drop_repeated(blocks, plans, folder):
 
 def describe_arrays(block):
     """The initialisers of the block's arrays in the runner."""
+    if block.program:
+        arrays = [(name, "false", array) for name, array in zip(block.program.names, block.program.arguments)]
+        arrays += [(f"out{number}", "true", array) for number, array in enumerate(block.program.results)]
+        return ", ".join(f'{{"{name}", "{array.element}", Array::Fixed{"Plain" * array.is_plain}, {is_result}, -1, {{{", ".join(map(str, array.shape))}}}}}'
+                         for name, is_result, array in arrays)
     kind, lines = kinds.KINDS[block.kind], []
     names = [word.split(":")[0] for word in kind.arguments.split()]
     for is_result, words in (("false", kind.arguments), ("true", kind.results)):
@@ -58,7 +64,7 @@ def describe_arrays(block):
             name, shape = word.split(":")
             shape, _, place = shape.partition("@")
             element = {"row": "f32", "column": kind.parameter}.get(shape) or block.element
-            lines.append(f'{{"{name}", "{element}", {SHAPES[shape]}, {is_result}, {names.index(place) if place else -1}}}')
+            lines.append(f'{{"{name}", "{element}", {SHAPES[shape]}, {is_result}, {names.index(place) if place else -1}, {{}}}}')
     return ", ".join(lines)
 
 
@@ -67,11 +73,22 @@ def write_table(blocks, folder):
     lines += [f'#include "{prefix}-{block.name}.h"' for block in blocks for prefix in "gc"]
     lines += ["", "const std::vector<Block> blocks = {"]
     for block in blocks:
-        kind = kinds.KINDS[block.kind]
+        kind = kinds.KINDS.get(block.kind, kinds.WHOLE)
         widths, timed = (", ".join(map(str, some)) for some in (block.widths, block.timed))
         lines.append(f'    {{"{block.name}", "{block.group}", {{{describe_arrays(block)}}}, {str(kind.has_scalars).lower()}, Reference::{kind.reference}, '
-                     f"{{{widths}}}, {{{timed}}}, g_{block.name}_block_dl, c_{block.name}_block_dl, g_{block.name}_block_preload}},")
+                     f"{{{widths}}}, {{{timed}}}, {block.program.flops if block.program else 0}, g_{block.name}_block_dl, c_{block.name}_block_dl, g_{block.name}_block_preload}},")
     (folder / "runner/blocks.cpp").write_text("\n".join(lines + ["};", ""]))
+
+
+def read_sizes(text):
+    """By kind."""
+    sizes = {}
+    for word in text.split(","):
+        kind, _, one = word.partition(":")
+        if kind not in whole_programs.KINDS or not all(size.isdigit() for size in one.split("x")):
+            raise argparse.ArgumentTypeError(f"expected KIND:SIZES with one of {', '.join(whole_programs.KINDS)}, such as product:512x768x3072, but got '{word}'")
+        sizes.setdefault(kind, []).append(one)
+    return sizes
 
 
 def main():
@@ -81,21 +98,22 @@ def main():
     parser.add_argument("--chip", default="sm_80,sm_90", help="chips, as residc takes them")
     parser.add_argument("--mcpu", default="x86-64-v3", help="the CPU of the machine with the GPU")
     parser.add_argument("--cubin", action="store_true", help="machine code beside the PTX, so that the driver compiles nothing; needs ptxas")
-    parser.add_argument("--kinds", type=split(str), help=f"of {', '.join(kinds.KINDS)}, with commas between them; default: all")
+    parser.add_argument("--kinds", type=split(str), help=f"of {', '.join([*kinds.KINDS, *whole_programs.KINDS])}, with commas between them; default: all")
     parser.add_argument("--widths", type=split(int), help="columns in place of each kind's own, with commas between them")
+    parser.add_argument("--sizes", type=read_sizes, default={}, metavar="KIND:SIZES", help="of whole programs in place of a kind's own, such as product:512x768x3072, with commas between them")
     parser.add_argument("--types", type=split(str), help="of f32, bf16 and f16, with commas between them")
     parser.add_argument("--schedules", type=lambda text: text.split(), default=[], metavar="KEYS", help="more schedules of each block, with spaces between them: "
                         "'gpu-lanes=2 gpu-lanes=4,gpu-rows=8'. They are timed by turns with the default")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many blocks are compiled at a time")
     flags = parser.parse_args()
-    unknown = [name for name in flags.kinds or [] if name not in kinds.KINDS]
+    unknown = [name for name in flags.kinds or [] if name not in kinds.KINDS and name not in whole_programs.KINDS]
     if unknown:
-        parser.error(f"--kinds: expected {', '.join(kinds.KINDS)}, but got '{unknown[0]}'")
+        parser.error(f"--kinds: expected {', '.join([*kinds.KINDS, *whole_programs.KINDS])}, but got '{unknown[0]}'")
     out = flags.out or flags.build / "gpu-check"
     shutil.rmtree(out, ignore_errors=True)
     kernels, here = out / "kernels", pathlib.Path(__file__).parent
     kernels.mkdir(parents=True)
-    blocks = kinds.choose(flags.kinds, flags.widths, flags.types, flags.schedules)
+    blocks = kinds.choose(flags.kinds, flags.widths, flags.types, flags.schedules, flags.sizes)
 
     def pack(block):
         program = kernels / f"{block.name}.mlir"
@@ -111,7 +129,7 @@ def main():
     blocks = drop_repeated(blocks, plans, kernels)
     shutil.copytree(here / "runner", out / "runner")
     shutil.copytree(kinds.ROOT / "runtime", out / "runtime")
-    for script in ("gpu-check", "drawing.py", "peers.py", "results.py", "servers.py", "summary.py"):
+    for script in ("gpu-check", "drawing.py", "peers.py", "results.py", "servers.py", "summary.py", "whole_programs.py"):
         shutil.copy(here / script, out)
     write_table(blocks, out)
     print(f"{out}: {len(blocks)} blocks, {sum(f.stat().st_size for f in out.rglob('*') if f.is_file()) / 1e6:.1f} MB", file=sys.stderr)

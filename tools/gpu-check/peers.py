@@ -7,8 +7,11 @@
 
 import ctypes
 import importlib
+import math
 import statistics
 import sys
+
+import whole_programs
 
 CALLS = 10  # between two events: enough that the events cost nothing
 DROPOUT = 0.1
@@ -142,10 +145,17 @@ def compare(block, found, own):
             raise ValueError(f"its results are {error:.1e} off")
 
 
+def say(*words):
+    print(*(word.replace(",", ";") for word in words), sep=",", flush=True)
+
+
+def describe(error):
+    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+
+
 def prepare(torch, block, tensors, own, peers):
     """The calls of all peers that have this block, after a first one whose results were compared with resid's."""
     calls = {}
-    say = lambda *words: print(*(word.replace(",", ";") for word in words), sep=",", flush=True)
     for name, make in peers.items():
         try:
             run = make(torch, block)
@@ -157,7 +167,7 @@ def prepare(torch, block, tensors, own, peers):
         except ImportError as error:
             say("absent", name, str(error))
         except Exception as error:  # Whatever a library fails with, the others go on.
-            say("failed", name, f"{block.name}: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
+            say("failed", name, f"{block.name}: {describe(error)}")
     return calls
 
 
@@ -187,6 +197,58 @@ def list_arrays(torch, block, tensors):
     return [tensors[name] for name in ("dy", "sums", *statistics, "gamma", "dsum")], own
 
 
+def measure_whole(torch, library, name, program, samples, is_compiled):
+    """A program whose sizes are all its own, by turns with PyTorch's."""
+    types = {"f32": torch.float32, "bf16": torch.bfloat16}
+    arguments = [torch.randn(array.shape, dtype=types[array.element], device="cuda") * array.scale for array in program.arguments]
+    results = [torch.empty(array.shape, dtype=types[array.element], device="cuda") for array in program.results]
+    arrays = [*arguments, *results]
+    pointers = (ctypes.c_void_p * len(arrays))(*(tensor.data_ptr() for tensor in arrays))
+    stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+
+    def run_resid():
+        if library.gpu_check_call(name.encode(), pointers, ctypes.c_int64(0), ctypes.c_int64(0), stream):
+            raise SystemExit(5)
+
+    run_resid()
+    torch.cuda.synchronize()
+    calls, eager = {"resid": run_resid}, lambda: program.peer(torch, *arguments)
+    element, own = program.results[0].element, results[0].float()
+    try:
+        error = float((eager().float() - own).abs().max()) / max(float(own.abs().max()), 1e-30)
+        if not error <= TOLERANCE[element]:
+            raise ValueError(f"its results are {error:.1e} off")
+    except Exception as failure:  # Whatever PyTorch fails with, the next program may run.
+        say("failed", "PyTorch", f"{name}: {describe(failure)}")
+        return
+    calls["PyTorch"] = eager
+    if is_compiled:
+        torch.compiler.reset()
+        compiled = torch.compile(lambda *given: program.peer(torch, *given), dynamic=False, fullgraph=True)
+        calls["torch.compile"] = lambda: compiled(*arguments)
+    times = take_turns(torch, calls, samples)
+    own_time = statistics.median(times["resid"])
+    shape = program.arguments[0].shape
+    for peer in list(calls)[1:]:
+        seconds = times[peer]
+        ratios = sorted(theirs / ours for theirs, ours in zip(seconds, times["resid"]))
+        print("peer", name, element, shape[-1], math.prod(shape[:-1]), peer, f"{statistics.median(seconds) * 1e6:.3f}", "", "", f"{own_time * 1e6:.3f}",
+              f"{statistics.median(ratios):.3f}", f"{ratios[0]:.3f}", f"{ratios[-1]:.3f}", sep=",", flush=True)
+
+
+def take_turns(torch, calls, samples):
+    """Seconds of each call, sample by sample."""
+    timer = Timer(torch)
+    for call in calls.values():
+        timer.time(call)
+    times = {name: [] for name in calls}
+    # By turns, so that the clock of the device is that of all.
+    for _ in range(samples):
+        for name, call in calls.items():
+            times[name].append(timer.time(call))
+    return times
+
+
 def measure(torch, library, block, megabytes, samples, peers):
     dtype = {"f32": torch.float32, "bf16": torch.bfloat16}[block.element]
     size = 4 if block.element == "f32" else 2
@@ -213,14 +275,7 @@ def measure(torch, library, block, megabytes, samples, peers):
     run_resid()
     torch.cuda.synchronize()
     calls = {"resid": run_resid, "copy": run_copy, **prepare(torch, block, tensors, own, peers)}
-    timer = Timer(torch)
-    for call in calls.values():
-        timer.time(call)
-    times = {name: [] for name in calls}
-    # By turns, so that the clock of the device is that of all.
-    for _ in range(samples):
-        for name, call in calls.items():
-            times[name].append(timer.time(call))
+    times = take_turns(torch, calls, samples)
     for name, seconds in times.items():
         if name in ("resid", "copy"):
             continue
@@ -235,6 +290,9 @@ def answer(torch, library, request):
     _, megabytes, samples, is_compiled, name = request.split()
     if torch is None or not torch.cuda.is_available():
         print("absent", "PyTorch and all on top of it", "there is none" if torch is None else "this PyTorch finds no GPU", sep=",")
+    elif program := whole_programs.find(name):
+        with torch.no_grad():
+            measure_whole(torch, library, name, program, int(samples), is_compiled == "1")
     else:
         peers = {name: make for name, make in PEERS.items() if name != "torch.compile" or is_compiled == "1"}
         with torch.no_grad():
@@ -248,6 +306,8 @@ def main():
     except ImportError:
         torch = None
     library = torch and ctypes.CDLL(sys.argv[1])
+    if torch:
+        torch.backends.cuda.matmul.allow_tf32 = False
     for request in sys.stdin:
         answer(torch, library, request)
         print("end", flush=True)

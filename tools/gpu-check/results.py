@@ -99,12 +99,14 @@ class Results:
             list_under("Failed:", [f"{label}, {cases}: {problem}" for label, cases, problem in self.choose("ended")]),
             self.describe_left_out(),
             summary.summarize(times, peers),
+            table(["program", "type", "TFLOP/s"], self.choose("rate")) if self.choose("rate") else "",
             table(TIME_COLUMNS, times) if times else "",
             table(PEER_COLUMNS, peers) if peers else "",
             list_under("Not timed:", [f"{what}: {why}" for what, why in self.choose("absent", "failed")]),
         ]
         text = "\n\n".join(part for part in parts if part) + "\n"
         (self.folder / "results.md").write_text(text)
-        if times or peers:
-            (self.folder / "results.svg").write_text(drawing.draw(times, peers))
+        drawn = [[line for line in lines if not summary.is_whole(line)] for lines in (times, peers)]
+        if any(drawn):
+            (self.folder / "results.svg").write_text(drawing.draw(*drawn))
         return text

@@ -25,13 +25,23 @@ def pivot(lines, name, value):
 
 
 def get_kernel(line):
-    """The block's name without type and width, in words."""
-    return line[0].rsplit("_", 2)[0].replace("_", " ")
+    """The block's name without type and width, in words; of a whole program, with its sizes."""
+    kind, _, sizes = line[0].rsplit("_", 2)
+    return f"{kind} {sizes}".replace("_", " ") if is_whole(line) else kind.replace("_", " ")
+
+
+def is_whole(line):
+    """Whether a line is of a whole program, which is named after its sizes."""
+    return "x" in line[0].rsplit("_", 1)[1]
 
 
 def summarize(times, peers):
-    """The table of times, and one for each other library."""
-    parts = []
+    """The table of times, and one for each other library; and of whole programs, what those take beside resid."""
+    parts, whole = [], [line for line in peers if is_whole(line)]
+    times, peers = ([line for line in lines if not is_whole(line)] for lines in (times, peers))
+    if whole:
+        cells = [[get_kernel(line), line[1], line[4], f"{float(line[9]):.2f}"] for line in whole]
+        parts.append("Whole programs:\n\n" + table(["program", "type", "other library", "its time divided by resid's"], cells))
     if times:
         parts.append("Speed divided by that of a copy:\n\n" + pivot(times, get_kernel, lambda line: f"{float(line[7]):.2f}"))
     for peer in dict.fromkeys(line[4] for line in peers):

@@ -8,7 +8,9 @@
 #include "Driver.h"
 #include "resid_runtime.h"
 
+#include <functional>
 #include <map>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -17,7 +19,9 @@ struct Array {
   enum Shape {
     Matrix, // rows x columns
     PerColumn,
-    PerRow
+    PerRow,
+    Fixed,     // sizes of its own
+    FixedPlain // the same; its numbers are always plain
   };
   const char *name;
   const char *type; ///< f32, bf16 or f16
@@ -25,9 +29,13 @@ struct Array {
   bool isResult;
   /// The array whose buffer a result may have, by number; -1: none.
   int place;
+  /// Of an array that is Fixed.
+  std::vector<int64_t> sizes;
 
   int64_t getElementBytes() const { return type[0] == 'f' && type[1] == '3' ? 4 : 2; }
   int64_t getElements(int64_t rows, int64_t width) const {
+    if (!sizes.empty())
+      return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>());
     return shape == Matrix ? rows * width : shape == PerColumn ? width : rows;
   }
   int64_t getBytes(int64_t rows, int64_t width) const { return getElements(rows, width) * getElementBytes(); }
@@ -47,14 +55,20 @@ struct Block {
   Reference reference;
   /// The columns to check and to time: one number where the width is known when compiling.
   std::vector<int64_t> widths, timedWidths;
+  /// Floating-point operations of a call, of blocks whose arrays are Fixed.
+  int64_t flops;
   resid_status (*onGPU)(const resid_ctx *, const DLTensor *const *, int32_t);
   resid_status (*onCPU)(const resid_ctx *, const DLTensor *const *, int32_t);
   resid_status (*preload)(const resid_ctx *);
 
+  /// Whether all arrays are Fixed, so that a block has one number of rows.
+  bool isWhole() const { return !arrays.front().sizes.empty(); }
   /// What is named in results: the type of the first array.
   const char *getType() const { return arrays.front().type; }
   /// The number of the array of this name.
   int find(const std::string &name) const;
+  /// Of a block that is whole: the rows of its first array.
+  int64_t getOwnRows() const { return arrays.front().getElements(0, 0) / arrays.front().sizes.back(); }
   /// What one call must at least move: each array once.
   int64_t getCompulsoryBytes(int64_t rows, int64_t width) const;
 };

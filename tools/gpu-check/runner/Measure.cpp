@@ -97,6 +97,9 @@ static void print(const Block &block, int64_t rows, int64_t width, Samples sampl
               (long long)rows, takeMedian(samples.seconds) * 1e6, gigabytes / takeMedian(samples.seconds),
               gigabytes / takeMedian(copies), takeMedian(samples.ratios), samples.ratios.front(),
               samples.ratios.back());
+  if (block.flops != 0)
+    std::printf("rate,%s,%s,%.3f\n", block.name, block.getType(),
+                double(block.flops) / takeMedian(samples.seconds) / 1e12);
 }
 
 /// The copy moves as many bytes as a call must. All of a group are timed by turns, so that the clock of the device is
@@ -110,7 +113,7 @@ static void measureRows(const std::vector<const Block *> &group, int64_t rows, i
   Scratch scratch(/*isOnDevice=*/true);
   Address from = driver.allocate(half), to = driver.allocate(half);
   driver.fill(from, 0, half / 4, stream);
-  bool isGraph = rows <= *std::rbegin(kFewRows);
+  bool isGraph = first.isWhole() || rows <= *std::rbegin(kFewRows);
   Timed copy(stream, isGraph, [&] { driver.copy(to, from, half, stream); });
   std::vector<Timed> calls;
   for (const Block *block : group)
@@ -134,8 +137,13 @@ static void measureRows(const std::vector<const Block *> &group, int64_t rows, i
 void measure(const std::vector<const Block *> &group, int64_t bytes, int samples) {
   const Block &first = *group.front();
   for (int64_t width : first.timedWidths) {
-    std::set<int64_t> all(std::begin(kFewRows), std::end(kFewRows));
-    all.insert(std::max<int64_t>(1, bytes / (width * first.arrays.front().getElementBytes())));
+    std::set<int64_t> all;
+    if (first.isWhole()) {
+      all.insert(first.getOwnRows());
+    } else {
+      all.insert(std::begin(kFewRows), std::end(kFewRows));
+      all.insert(std::max<int64_t>(1, bytes / (width * first.arrays.front().getElementBytes())));
+    }
     for (int64_t rows : all)
       measureRows(group, rows, width, samples);
   }

@@ -109,11 +109,16 @@ void store(const Array &array, float value, unsigned char *to) {
 
 std::vector<unsigned char> makeNumbers(const Array &array, int64_t count, int64_t width, uint64_t seed, Rows rows) {
   std::vector<unsigned char> bytes(size_t(count * array.getElementBytes()));
-  bool isHalf = array.type == std::string("f16"), isMatrix = array.shape == Array::Matrix;
+  bool isHalf = array.type == std::string("f16"), isMatrix = array.shape == Array::Matrix || array.shape == Array::Fixed;
+  if (!array.sizes.empty())
+    width = array.sizes.back();
+  // Products of a weight's rows are to be as large as what they are made of.
+  bool isWeight = array.shape == Array::FixedPlain && array.sizes.size() > 1;
+  float scale = array.shape == Array::PerRow ? 8 : isWeight ? std::exp2(std::floor(std::log2(float(width)) / 2)) : 1;
   Random random{seed};
   float before = 0;
   for (int64_t i = 0; i < count; ++i) {
-    float value = random.makeNumber() / (array.shape == Array::PerRow ? 8 : 1);
+    float value = random.makeNumber() / scale;
     auto row = uint64_t(i / width);
     if (isMatrix && rows == Rows::Hard)
       value = makeHard({row + seed, i % width, width, before}, value, random, isHalf);

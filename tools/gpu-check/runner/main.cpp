@@ -15,7 +15,8 @@
 static void list() {
   for (const Block &block : blocks)
     for (int64_t width : block.widths)
-      std::printf("block,%s,%s,%lld,%d\n", block.name, block.group, (long long)width, !block.timedWidths.empty());
+      std::printf("block,%s,%s,%lld,%d,%d\n", block.name, block.group, (long long)width, !block.timedWidths.empty(),
+                  block.isWhole());
 }
 
 static std::vector<const Block *> readBlocks(std::istream &words) {
