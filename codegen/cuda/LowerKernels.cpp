@@ -171,7 +171,7 @@ public:
     if (isa<contraction::KernelOp>(use.op))
       return create<cuda::ProductKernel>(use, symbols, functions, relaxProducts);
     if (cuda::AttentionKernel::isOne(use.op))
-      return create<cuda::AttentionKernel>(use, symbols, functions);
+      return create<cuda::AttentionKernel>(use, symbols, functions, relaxProducts);
     if (isa<scf::ForOp>(use.op))
       return create<cuda::SerialLoopsKernel>(ops.loops.at(use.op), use, symbols, functions);
     return create<cuda::LoopNestKernel>(ops.nests.at(use.op), use, symbols, functions);

@@ -99,7 +99,7 @@ static kernels::PlanDescription describeKernel(Operation *kernel, const Chip &ch
   if (auto product = dyn_cast<contraction::KernelOp>(kernel))
     plan.decisions.push_back(describeProduct(product, how.relaxesProducts));
   if (AttentionKernel::isOne(kernel))
-    plan.decisions.push_back(AttentionKernel::describe(kernel));
+    plan.decisions.push_back(AttentionKernel::describe(kernel, how.relaxesProducts));
   if (!rows)
     return plan;
   int64_t phases = 0;

@@ -135,5 +135,20 @@ def choose(folder, residc, names=SOME, sizes=SIZES):
     return to.cases + [dataclasses.replace(last, order=order) for order in ("backward", "random=1")]
 
 
+def choose_relaxed(folder, residc):
+    """By matrix units: every clause, packs and groups of heads; heads that are no multiple of 16 columns; values of Inf and NaN, most of them of keys that are absent; values of f16,
+    whose sums keep their order."""
+    to, attention = Writer(folder, residc, "relaxed-attention"), import_attention(folder)
+    for program in attention.programs:
+        if program[0] in ("added_bf16", "steep_f16", "sink_bf16", "few_bf16"):
+            forward(to, attention, program, *SIZES[0])
+    numbers = ",".join(str(number) for numbers in NUMBERS for number in numbers)
+    to.add("a relaxed pack", PACK.replace("f32>", "bf16>"), programs.name_arrays(f"bf16[2x4x300x24] bf16[2x2x300x24] bf16[2x2x300x20] i32[2x300]={numbers}"), 1)
+    to.add("relaxed special values", SPECIAL.replace("xf32>", "xbf16>"), programs.name_arrays("bf16[1x2x7x20] bf16[1x2x300x20] bf16[1x2x300x20] bf16[7x300]"), 3)
+    to.add("a relaxed head of 64", TWICE.replace("x20xf32", "x64xf16").replace("x9x", "x40x"), programs.name_arrays("f16[1x2x40x64] f16[1x2x40x64]"), 1)
+    relaxed = [dataclasses.replace(case, flags=("--relax-rounding=products", *case.flags)) for case in to.cases]
+    return relaxed + [dataclasses.replace(relaxed[4], order=order) for order in ("backward", "random=1")]
+
+
 def choose_all(folder, residc):
     return choose(folder, residc, None, MANY_SIZES)

@@ -140,7 +140,7 @@ def choose_points(folder, _):
 
 
 KINDS = {"kernels": choose_kernels, "registers": choose_registers, "replaced": choose_replaced, "open-widths": choose_widths, "backwards": choose_backwards,
-         "points": choose_points, "attention": attention_cases.choose, "every-attention": attention_cases.choose_all, "streams": streams.choose, "edges": streams.choose_edges, "matrices": streams.choose_matrices,
+         "points": choose_points, "attention": attention_cases.choose, "relaxed-attention": attention_cases.choose_relaxed, "every-attention": attention_cases.choose_all, "streams": streams.choose, "edges": streams.choose_edges, "matrices": streams.choose_matrices,
          "stacks": streams.choose_stacks, "wide-stacks": streams.choose_wide_stacks}
 
 

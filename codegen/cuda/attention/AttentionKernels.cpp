@@ -14,10 +14,16 @@ using namespace mlir::resid::attention;
 
 bool AttentionKernel::isOne(Operation *op) { return isa<attention::KernelOp, attention::BackwardOp>(op); }
 
-kernels::PlanDecision AttentionKernel::describe(Operation *kernel) {
+kernels::PlanDecision AttentionKernel::describe(Operation *kernel, bool relaxesProducts) {
   StringRef what = isa<attention::BackwardOp>(kernel) ? "a warp has some queries, then some keys"
                                                       : "a warp has some queries, and their chunks of keys in turn";
-  return {"emitter", "attention", ("attention emitter: " + what).str()};
+  auto forward = dyn_cast<attention::KernelOp>(kernel);
+  Type element = getElementTypeOrSelf(kernel->getOperand(0).getType());
+  bool mayUseMatrixUnits = relaxesProducts && forward && (element.isBF16() || element.isF16());
+  StringRef units = mayUseMatrixUnits ? "; matrix units add up products where a warp has eight queries, as "
+                                        "--relax-rounding=products allows"
+                                      : "";
+  return {"emitter", "attention", ("attention emitter: " + what + units).str()};
 }
 
 FailureOr<kernels::ScratchShape> AttentionKernel::countScratch(OpBuilder &builder, Operation *kernel) {
@@ -35,19 +41,20 @@ FailureOr<kernels::ScratchShape> AttentionKernel::countScratch(OpBuilder &builde
 }
 
 /// Of the functions, in their order.
-static SmallVector<AttentionPlan> choosePlans(const AttentionShape &shape) {
+static SmallVector<AttentionPlan> choosePlans(const AttentionShape &shape, bool relaxesProducts) {
   if (!shape.isBackward)
-    return {AttentionPlan::chooseForward(shape)};
+    return {AttentionPlan::chooseForward(shape, relaxesProducts)};
   return {AttentionPlan::chooseQueries(shape), AttentionPlan::chooseKeys(shape)};
 }
 
 void AttentionKernel::emit() {
-  SmallVector<AttentionPlan> plans = choosePlans(getShape());
+  SmallVector<AttentionPlan> plans = choosePlans(getShape(), relaxesProducts);
   auto add = [&](StringRef suffix, const AttentionPlan &plan, EmitFunction emit) {
     addFunction(suffix, {}, plan.getThreads(), /*registers=*/0, emit);
   };
   if (!getShape().isBackward)
-    return add("__attention", plans[0], [](Code &code, kernels::KernelBody &body) { ForwardWarp(code, body).emit(); });
+    return add("__attention", plans[0],
+               [&](Code &code, kernels::KernelBody &body) { ForwardWarp(code, body, plans[0]).emit(); });
   add("__query_gradients", plans[0], [](Code &code, kernels::KernelBody &body) { QueryGradients(code, body).emit(); });
   add("__key_gradients", plans[1], [](Code &code, kernels::KernelBody &body) { KeyGradients(code, body).emit(); });
 }
@@ -57,7 +64,7 @@ LogicalResult AttentionKernel::launch(kernels::KernelUse &use) {
   const auto &shape = use.as<AttentionShape>();
   SmallVector<Value> arguments = functions.getArguments(code, use);
   SmallVector<Value> rows = {code.multiply(shape.group.value, shape.queries.value), shape.keys.value};
-  for (auto [i, plan] : llvm::enumerate(choosePlans(shape))) {
+  for (auto [i, plan] : llvm::enumerate(choosePlans(shape, relaxesProducts))) {
     Value units = AttentionWarp::countUnits(code, shape, rows[i], plan.getBlockRows());
     if (failed(launchFunction(i, use.op, use, units, code.constant(plan.getThreads()), arguments)))
       return failure();

@@ -14,7 +14,9 @@ namespace mlir::resid::cuda {
 
 class AttentionKernel : public DeviceKernel {
 public:
-  using DeviceKernel::DeviceKernel;
+  /// `relaxesProducts`: as AttentionPlan::chooseForward has it.
+  AttentionKernel(kernels::KernelUse first, SymbolTable &symbols, int64_t &count, bool relaxesProducts)
+      : DeviceKernel(std::move(first), symbols, count), relaxesProducts(relaxesProducts) {}
 
   void emit() override;
   LogicalResult launch(kernels::KernelUse &use) override;
@@ -23,10 +25,12 @@ public:
   static bool isOne(Operation *op);
   /// Of a backward, the sum of weights times gradients of each query of each head.
   static FailureOr<kernels::ScratchShape> countScratch(OpBuilder &builder, Operation *kernel);
-  static kernels::PlanDecision describe(Operation *kernel);
+  static kernels::PlanDecision describe(Operation *kernel, bool relaxesProducts);
 
 private:
   const attention::AttentionShape &getShape() { return getFirst().as<attention::AttentionShape>(); }
+
+  const bool relaxesProducts;
 };
 
 } // namespace mlir::resid::cuda

@@ -4,6 +4,7 @@
 
 #include "codegen/cuda/attention/AttentionPlan.h"
 
+#include "codegen/cuda/MatrixUnits.h"
 #include "codegen/cuda/rows/Shuffles.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -56,9 +57,17 @@ static Extent countRows(const AttentionShape &shape) {
   return {{}, areKnown ? shape.group.known * shape.queries.known : ShapedType::kDynamic};
 }
 
-AttentionPlan AttentionPlan::chooseForward(const AttentionShape &shape) {
+/// Eight queries are the columns of a product on matrix units; and all chunks have 256 keys.
+static bool suitsMatrixUnits(const AttentionPlan &plan, const AttentionShape &shape) {
+  Type q = shape.operands[AttentionShape::kQ].elementType, k = shape.operands[AttentionShape::kK].elementType;
+  return plan.sharedRows == kMatrixColumns && plan.ownRows == kOwnKeys && plan.terms == kMatrixTerms && q == k &&
+         (q.isBF16() || q.isF16()) && shape.arithmetic.isF32();
+}
+
+AttentionPlan AttentionPlan::chooseForward(const AttentionShape &shape, bool relaxesProducts) {
   AttentionPlan plan = choose(shape, kMostShared, countColumns(shape, AttentionShape::kV), countRows(shape));
   plan.ownRows = countOwn(shape.keys, kOwnKeys);
+  plan.usesMatrixUnits = relaxesProducts && suitsMatrixUnits(plan, shape);
   return plan;
 }
 

@@ -25,12 +25,14 @@ struct AttentionPlan {
   int64_t warps;
   /// Columns that are in shared memory at a time: a power of two, from 4 to 16.
   int64_t terms;
+  /// Whether matrix units add up products of queries and keys, and of weights and values of bf16.
+  bool usesMatrixUnits = false;
 
   int64_t getBlockRows() const { return warps * sharedRows; }
   int64_t getThreads() const;
 
-  /// Of the forward: queries are shared.
-  static AttentionPlan chooseForward(const attention::AttentionShape &shape);
+  /// Of the forward: queries are shared. `relaxesProducts`: matrix units may add up products of floats.
+  static AttentionPlan chooseForward(const attention::AttentionShape &shape, bool relaxesProducts);
   /// Of the backward, for the gradients of queries: these are shared.
   static AttentionPlan chooseQueries(const attention::AttentionShape &shape);
   /// Of the backward, for the gradients of keys and values: keys are shared. Their number divides the columns of a call

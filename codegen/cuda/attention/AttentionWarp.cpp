@@ -5,6 +5,7 @@
 #include "codegen/cuda/attention/AttentionWarp.h"
 
 #include "codegen/arithmetic/Philox.h"
+#include "codegen/cuda/MatrixUnits.h"
 #include "codegen/cuda/SharedArray.h"
 #include "codegen/cuda/rows/OpaqueValues.h"
 #include "codegen/cuda/rows/Shuffles.h"
@@ -34,10 +35,14 @@ AttentionWarp::AttentionWarp(Code &code, kernels::KernelBody &body, const Attent
 
 void AttentionWarp::allocate(int64_t lists) {
   int64_t ownRows = plan.ownRows * kWarpThreads, ofWarp = lists * ownRows * plan.sharedRows;
-  int64_t size = std::max(plan.warps * ofWarp, (ownRows + plan.getBlockRows()) * getRowStride());
+  int64_t allWeights = plan.warps * ofWarp, ofTile = 0;
+  if (plan.usesMatrixUnits)
+    ofTile = kMatrixTerms * (getTileColumns(AttentionShape::kV) + kVectorBytes / 2) / 2;
+  int64_t size = std::max(allWeights + ofTile, (ownRows + plan.getBlockRows()) * getRowStride());
   own = SharedArray(code, getArithmetic(), size, ".rows").getStart(code);
   shared = atTerm(own, code.add(rowsBefore, ownRows), code.constant(0));
   weights = code.at(own, getArithmetic(), code.multiply(warp, ofWarp));
+  tile = code.at(own, getArithmetic(), allWeights);
 }
 
 void AttentionWarp::forUnits(Value rows, function_ref<void(Value)> body) {
@@ -188,12 +193,11 @@ Value AttentionWarp::loadMean(const KeyHead &head, const QueryPlace &place) {
 
 /// Threads that read neighbouring rows at a time meet in no bank.
 int64_t AttentionWarp::getRowStride() const {
-  FloatType type = shape.arithmetic;
-  return plan.terms + kVectorBytes * 8 / type.getWidth();
+  return plan.terms + kVectorBytes * 8 / getRowType().getIntOrFloatBitWidth();
 }
 
 Value AttentionWarp::atTerm(Value rows, Value row, Value term) {
-  return code.at(rows, getArithmetic(), code.add(code.multiply(row, getRowStride()), term));
+  return code.at(rows, getRowType(), code.add(code.multiply(row, getRowStride()), term));
 }
 
 /// Column `first` + `term` of a row; 0 past the last one, which changes no chain but for the sign of a zero.
@@ -202,7 +206,9 @@ void AttentionWarp::copyTerms(const Rows &rows, Value number, Value first, Value
   bool areThere = size % plan.terms == 0;
   Value column = code.add(first, term), last = code.constant(size - 1);
   Value place = advance(rows.locate(number), rows.operand, kColumn, areThere ? column : code.min(column, last));
-  Value element = load(rows.operand, place);
+  Value element = kernels::loadElement(code, code.getLoc(), getElementType(rows.operand), place, code.constant(0),
+                                       kernels::Alignment::Element);
+  element = code.castFloat(element, cast<FloatType>(getRowType()));
   if (!areThere)
     element = code.select(code.isAtMost(column, last), element, 0.0);
   code.create<LLVM::StoreOp>(element, atTerm(target, number, term));
@@ -246,6 +252,8 @@ SmallVector<AttentionWarp::Numbers> AttentionWarp::loadTerms(Value rows, ArrayRe
 }
 
 AttentionWarp::Numbers AttentionWarp::multiply(const Rows &sharedRows, const Rows &ownRows) {
+  if (plan.usesMatrixUnits)
+    return multiplyOnMatrixUnits(sharedRows, ownRows);
   Numbers zeros(plan.sharedRows * plan.ownRows, constantFloat(0.0)), sharedNumbers, ownNumbers;
   for (int64_t i = 0; i < plan.sharedRows; ++i)
     sharedNumbers.push_back(code.constant(i));

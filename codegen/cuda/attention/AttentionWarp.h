@@ -99,6 +99,8 @@ public:
   /// The products of shared rows of the warp and own rows of all threads of the block: chains along their columns. All
   /// warps of the block come here, and may store weights afterwards.
   Numbers multiply(const Rows &sharedRows, const Rows &ownRows);
+  /// The same by the plan's matrix units.
+  Numbers multiplyOnMatrixUnits(const Rows &sharedRows, const Rows &ownRows);
   /// Those of a unit's queries and the keys of the chunk that begins at `first`.
   Numbers multiplyChunk(const QueryUnit &unit, Value first, unsigned ofQueries, unsigned ofKeys);
   /// The score of a product. `slope`: as ScoreArithmetic::scale has it. `lastKey`: one that is there, as masks are not
@@ -122,6 +124,11 @@ public:
                       function_ref<Value(Value own)> locate, bool skipsAbsent = false);
   /// The same with the keys of a chunk that a unit may see.
   Numbers addKeys(Numbers sums, const QueryUnit &unit, Value first, unsigned operand, bool skipsAbsent = false);
+  /// The same by matrix units, which is for values of bf16: the sums that multiplyMatrices gives, of 16 columns of
+  /// values after the other and of the queries. All warps of the block come here.
+  Numbers addKeysOnMatrixUnits(const QueryUnit &unit, Value first, unsigned operand);
+  /// Such sums, of which the thread gets those of `ownRows` rows. Overwrites the weights.
+  Numbers exchangeSums(ArrayRef<Value> sums, int64_t ownRows);
   /// What threads left in shared memory, the warp may read then; and overwrite what it has read.
   void synchronize();
 
@@ -132,18 +139,27 @@ private:
   /// What a block keeps in shared memory: rows of columns, and then weights in the same place.
   void allocate(int64_t weights);
   int64_t getRowStride() const;
+  /// Of rows in shared memory: the arithmetic type, or that of memory for matrix units.
+  Type getRowType() const {
+    return plan.usesMatrixUnits ? getElementType(attention::AttentionShape::kK) : getArithmetic();
+  }
   Value atTerm(Value rows, Value row, Value term);
   void copyTerms(const Rows &rows, Value number, Value first, Value term, Value target);
   void copyRows(const Rows &sharedRows, const Rows &ownRows, Value first);
   SmallVector<Numbers> loadTerms(Value rows, ArrayRef<Value> numbers, Value term);
   Value atWeights(int64_t list, Value own);
   Value getColumn(int64_t column);
+  int64_t getTileColumns(unsigned operand) const;
+  Value atTile(Value row, Value column, unsigned operand);
+  void copyTile(Value head, Value first, Value key, Value begin, Value end, unsigned operand);
   Value atMean(const attention::KeyHead &head, Value row);
 
   /// The numbers of the thread and of the warp in their block (i64).
   Value thread, warp;
   /// In shared memory: the weights and the shared rows of the warp, and the own rows of the block.
   Value weights, shared, own;
+  /// With matrix units: some rows of values, after the weights of all warps.
+  Value tile;
 };
 
 } // namespace mlir::resid::cuda

@@ -11,7 +11,7 @@ namespace mlir::resid::cuda {
 
 class ForwardWarp {
 public:
-  ForwardWarp(Code &code, kernels::KernelBody &body);
+  ForwardWarp(Code &code, kernels::KernelBody &body, const AttentionPlan &plan);
 
   /// Everything that the warp does.
   void emit();
@@ -28,6 +28,7 @@ private:
   States emitChunk(const QueryUnit &unit, Value first);
   void emitWeights(const QueryUnit &unit, Value first, States &chunk);
   Numbers emitValues(const QueryUnit &unit, Value first);
+  Numbers emitValuesOnMatrixUnits(const QueryUnit &unit, Value first);
   void finish(const WarpQuery &query, int64_t row, const States &states);
 
   AttentionWarp warp;

@@ -2,6 +2,7 @@
 
 #include "codegen/cuda/products/MatrixEmitter.h"
 
+#include "codegen/cuda/MatrixUnits.h"
 #include "codegen/cuda/rows/Shuffles.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -10,10 +11,9 @@ using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 using namespace mlir::resid::contraction;
 
-/// Of one copy, in bytes and in elements.
-static constexpr int64_t kPieceBytes = 16, kPiece = 8;
-/// Rows, columns and terms of one mma.sync.
-static constexpr int64_t kRows = 16, kColumns = 8, kTerms = 16;
+/// Of one copy.
+static constexpr int64_t kPieceBytes = 16;
+static constexpr int64_t kRows = kMatrixRows, kColumns = kMatrixColumns, kTerms = kMatrixTerms;
 
 MatrixEmitter::MatrixEmitter(Code &code, kernels::KernelBody &body, contraction::KernelOp kernel,
                              const ProductTile &tile)
@@ -42,7 +42,7 @@ MatrixEmitter::Factor MatrixEmitter::makeFactor(unsigned operand, int64_t size, 
 Value MatrixEmitter::findAlignment(const Factor &factor) {
   Value all = code.toInteger(loops.pointers[factor.operand]);
   auto look = [&](const contraction::Loop &loop) {
-    all = code.either(all, code.multiply(loop.strides[factor.operand].value, kPieceBytes / kPiece));
+    all = code.either(all, code.multiply(loop.strides[factor.operand].value, kPieceBytes / kMatrixPiece));
   };
   llvm::for_each(loops.batches, look);
   look(factor.isAlongTerms ? getOther(factor.operand) : loops.contracted.front());
@@ -52,7 +52,7 @@ Value MatrixEmitter::findAlignment(const Factor &factor) {
 Value MatrixEmitter::getSlot(const Factor &factor, Value stage, Value line, Value piece) {
   // Lines of 64 bytes repeat their banks every two lines.
   Value change = factor.isAlongTerms ? code.both(code.divide(line, 2), 3) : code.both(line, 7);
-  Value inLine = code.multiply(code.exclusiveOr(piece, change), kPiece);
+  Value inLine = code.multiply(code.exclusiveOr(piece, change), kMatrixPiece);
   return code.add(code.add(stage, factor.begin), code.add(code.multiply(line, factor.line), inLine));
 }
 
@@ -62,7 +62,7 @@ void MatrixEmitter::bringElements(const Factor &factor, const ElementPlace &plac
   const contraction::Loop &terms = loops.contracted.front();
   bool isPacked = factor.operand == KernelLoops::kB && loops.packedColumns != 0;
   SmallVector<Value> elements;
-  for (int64_t i = 0; i < kPiece; ++i) {
+  for (int64_t i = 0; i < kMatrixPiece; ++i) {
     auto load = [&]() -> SmallVector<Value> {
       Value own = factor.isAlongTerms ? code.add(term, i) : term;
       if (isPacked)
@@ -80,19 +80,19 @@ void MatrixEmitter::bringElements(const Factor &factor, const ElementPlace &plac
 }
 
 void MatrixEmitter::bring(const Factor &factor, Value first, Value stage) {
-  int64_t pieces = factor.line / kPiece, all = factor.size * tile.terms / kPiece;
+  int64_t pieces = factor.line / kMatrixPiece, all = factor.size * tile.terms / kMatrixPiece;
   Value places = getOther(factor.operand).size.value, terms = product.countTerms();
   for (int64_t number = 0; number < all / ProductTile::kThreads; ++number) {
     Value own = code.add(thread, number * ProductTile::kThreads);
     Value line = code.divide(own, pieces), piece = code.remainder(own, pieces);
-    Value along = code.multiply(piece, kPiece), slot = getSlot(factor, stage, line, piece);
+    Value along = code.multiply(piece, kMatrixPiece), slot = getSlot(factor, stage, line, piece);
     Value place = code.add(getFirst(factor.operand), factor.isAlongTerms ? line : along);
     Value term = code.add(first, factor.isAlongTerms ? along : line);
     // How many elements of the piece there are.
     Value left = factor.isAlongTerms ? code.subtract(terms, term) : code.subtract(places, place);
     Value hasLine = factor.isAlongTerms ? code.compare(arith::CmpIPredicate::slt, place, places)
                                         : code.compare(arith::CmpIPredicate::slt, term, terms);
-    Value count = code.select(hasLine, code.max(code.min(left, kPiece), 0), 0);
+    Value count = code.select(hasLine, code.max(code.min(left, kMatrixPiece), 0), 0);
     ElementPlace at{batch, place, place, Value()};
     auto bringSlowly = [&] { bringElements(factor, at, term, count, slot); };
     if (!factor.isAligned) {
@@ -105,7 +105,7 @@ void MatrixEmitter::bring(const Factor &factor, Value first, Value stage) {
       Value from = code.at(loops.pointers[factor.operand], element, offset);
       from = code.create<LLVM::AddrSpaceCastOp>(
           LLVM::LLVMPointerType::get(code.getContext(), unsigned(NVVM::NVVMMemorySpace::Global)), from);
-      Value bytes = code.castInteger(code.multiply(count, kPieceBytes / kPiece), code.getI32Type());
+      Value bytes = code.castInteger(code.multiply(count, kPieceBytes / kMatrixPiece), code.getI32Type());
       code.create<NVVM::CpAsyncOp>(this->at(slot), from, kPieceBytes, NVVM::LoadCacheModifierKind::CG, bytes);
     };
     code.choose(factor.isAligned, copy, bringSlowly);
@@ -120,35 +120,13 @@ MatrixEmitter::Fragment MatrixEmitter::loadFragment(const Factor &factor, Value 
   bool isA = factor.operand == KernelLoops::kA;
   Value ofPlaces = isA ? low : high, ofTerms = isA ? high : low, line, piece;
   if (factor.isAlongTerms) {
-    line = code.add(first, code.add(inMatrix, code.multiply(ofPlaces, kPiece)));
-    piece = code.add(ofTerms, half * kTerms / kPiece);
+    line = code.add(first, code.add(inMatrix, code.multiply(ofPlaces, kMatrixPiece)));
+    piece = code.add(ofTerms, half * kTerms / kMatrixPiece);
   } else {
-    line = code.add(code.add(inMatrix, code.multiply(ofTerms, kPiece)), half * kTerms);
-    piece = code.add(code.divide(first, kPiece), ofPlaces);
+    line = code.add(code.add(inMatrix, code.multiply(ofTerms, kMatrixPiece)), half * kTerms);
+    piece = code.add(code.divide(first, kMatrixPiece), ofPlaces);
   }
-  Type i32 = code.getI32Type();
-  auto type = LLVM::LLVMStructType::getLiteral(code.getContext(), SmallVector<Type>(4, i32));
-  auto layout = factor.isAlongTerms ? NVVM::MMALayout::row : NVVM::MMALayout::col;
-  auto shape = NVVM::LdStMatrixShapeAttr::get(code.getContext(), 8, 8);
-  Value loaded = code.create<NVVM::LdMatrixOp>(type, at(getSlot(factor, stage, line, piece)), 4, layout, shape,
-                                               NVVM::LdStMatrixEltType::B16);
-  Fragment fragment;
-  for (int64_t i = 0; i < 4; ++i) {
-    Value word = code.create<LLVM::ExtractValueOp>(loaded, i);
-    fragment.push_back(element.isF16() ? code.create<LLVM::BitcastOp>(VectorType::get(2, element), word) : word);
-  }
-  return fragment;
-}
-
-void MatrixEmitter::multiply(ArrayRef<Value> ofA, ArrayRef<Value> ofB, MutableArrayRef<Value> sums) {
-  auto type = LLVM::LLVMStructType::getLiteral(code.getContext(), SmallVector<Type>(4, code.getF32Type()));
-  auto kind = element.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
-  int64_t shape[] = {kRows, kColumns, kTerms};
-  Value next = code.create<NVVM::MmaOp>(type, ofA, ofB, ValueRange(sums), shape, std::nullopt, std::nullopt,
-                                        std::array<NVVM::MMATypes, 2>{kind, kind},
-                                        std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row, NVVM::MMALayout::col});
-  for (auto [i, sum] : llvm::enumerate(sums))
-    sum = code.create<LLVM::ExtractValueOp>(next, i);
+  return loadMatrices(code, element, at(getSlot(factor, stage, line, piece)), 4, !factor.isAlongTerms);
 }
 
 MatrixEmitter::Sums MatrixEmitter::multiply(Value stage, Sums sums) {
@@ -158,13 +136,13 @@ MatrixEmitter::Sums MatrixEmitter::multiply(Value stage, Sums sums) {
       rows.push_back(loadFragment(a, stage, code.add(warpRow, row), half));
     for (int64_t column = 0; column < getColumns(); column += 2 * kColumns) {
       Fragment two = loadFragment(b, stage, code.add(warpColumn, column), half);
-      columns.push_back(Fragment(ArrayRef(two).take_front(2)));
-      columns.push_back(Fragment(ArrayRef(two).drop_front(2)));
+      columns.emplace_back(ArrayRef(two).take_front(2));
+      columns.emplace_back(ArrayRef(two).drop_front(2));
     }
     MutableArrayRef<Value> left = sums;
     for (const Fragment &row : rows)
       for (const Fragment &column : columns) {
-        multiply(row, column, left.take_front(4));
+        multiplyMatrices(code, element, row, column, left.take_front(4));
         left = left.drop_front(4);
       }
   }

@@ -26,7 +26,7 @@ private:
     /// Whether 16 bytes can be copied at a time (i1); null: they never can.
     Value isAligned;
   };
-  using Fragment = SmallVector<Value, 4>;
+  using Fragment = SmallVector<Value>;
 
   void emitTile(Value number) override;
 
@@ -43,8 +43,6 @@ private:
   /// the terms from 16 times `half` on.
   Fragment loadFragment(const Factor &factor, Value stage, Value first, int64_t half);
   Sums multiply(Value stage, Sums sums);
-  /// Adds 16 terms to the four sums that the thread has of 16 rows and 8 columns.
-  void multiply(ArrayRef<Value> a, ArrayRef<Value> b, MutableArrayRef<Value> sums);
 
   /// For each pair of neighbouring sums of a thread in a slice: where they are in shared memory.
   void forPairs(function_ref<void(Value address)> body);
