@@ -14,7 +14,10 @@
 using namespace mlir;
 using namespace mlir::resid::boundary;
 
-BufferLifetimes::BufferLifetimes(func::FuncOp function) : function(function), flow(function) { number(function); }
+BufferLifetimes::BufferLifetimes(func::FuncOp function, bool isForDevice)
+    : function(function), isForDevice(isForDevice), flow(function) {
+  number(function);
+}
 
 void BufferLifetimes::number(Operation *op) {
   unsigned first = next++;
@@ -53,6 +56,15 @@ LiveRange BufferLifetimes::getReach(Operation *user, Operation *home) const {
   return reach;
 }
 
+/// A load, and all that is computed from what it loads.
+static llvm::SetVector<Operation *> collectReaders(memref::LoadOp load) {
+  llvm::SetVector<Operation *> readers;
+  readers.insert(load);
+  for (size_t i = 0; i < readers.size(); ++i)
+    readers.insert_range(readers[i]->getUsers());
+  return readers;
+}
+
 LiveRange BufferLifetimes::getRange(Value allocation) const {
   Operation *home = allocation.getDefiningOp()->getParentOp();
   std::optional<LiveRange> range;
@@ -63,6 +75,9 @@ LiveRange BufferLifetimes::getRange(Value allocation) const {
       if (leavesContentsAlone(user))
         continue;
       LiveRange reach = getReach(user, home);
+      if (auto load = dyn_cast<memref::LoadOp>(user); load && isForDevice)
+        for (Operation *reader : collectReaders(load))
+          reach.include(getReach(reader, home));
       if (range)
         range->include(reach);
       else

@@ -25,7 +25,9 @@ struct LiveRange {
 /// their numbers, except that loops come back to their first one.
 class BufferLifetimes {
 public:
-  explicit BufferLifetimes(func::FuncOp function);
+  /// `isForDevice`: an element that is loaded is read where what is computed from it is used, not where the load
+  /// stands.
+  BufferLifetimes(func::FuncOp function, bool isForDevice);
 
   /// From the first operation that touches the buffer `allocation`, through whatever view, to the last. All of a loop
   /// where an operation in the loop touches a buffer that was made before it.
@@ -38,6 +40,7 @@ private:
   LiveRange getReach(Operation *user, Operation *home) const;
 
   func::FuncOp function;
+  bool isForDevice;
   BufferViewFlowAnalysis flow;
   DenseMap<Operation *, LiveRange> numbers;
   unsigned next = 0;

@@ -102,7 +102,7 @@ void ScratchPlanner::moveToStack(memref::AllocOp alloc) {
 LogicalResult ScratchPlanner::collect() {
   SmallVector<memref::AllocOp> small;
   SmallVector<memref::DeallocOp> deallocations;
-  BufferLifetimes lifetimes(function);
+  BufferLifetimes lifetimes(function, signature.isForDevice);
   int64_t onStack = 0;
   WalkResult walk = function.walk([&](Operation *op) {
     if (auto dealloc = dyn_cast<memref::DeallocOp>(op))

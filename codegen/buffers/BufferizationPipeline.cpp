@@ -43,6 +43,7 @@ void buffers::buildBufferizationPipeline(OpPassManager &manager, std::shared_ptr
   manager.addPass(createSpreadTemporaries(spread));
   manager.addPass(createAllocateScratch(target));
   addCleanup(manager);
+  target->addBufferPasses(manager);
   if (!target->getDevice())
     manager.addPass(blocks::createFormRowBlocks(blocks::FormRowBlocksOptions{options.record}));
 }

@@ -12,6 +12,7 @@ using namespace mlir::resid;
 
 /// Conversions from and to narrow floats stay: all chips have instructions for them, which round to nearest even.
 void cuda::buildDeviceLoweringPipeline(OpPassManager &manager) {
+  manager.addPass(createLowerAffinePass());
   manager.addPass(arithmetic::createEmulateNarrowFloats());
   manager.addPass(arithmetic::createExpandMath());
   manager.addPass(arithmetic::createFoldAndShare());

@@ -111,13 +111,34 @@ static bool isForNests(Operation *op) {
          });
 }
 
+/// A scalar of a kernel in a memref of rank 0, which the kernel loads itself; null where it is something else.
+static memref::LoadOp findOwnNumber(Value scalar, Operation *kernel) {
+  auto load = scalar.getDefiningOp<memref::LoadOp>();
+  bool isOwn = load && load.getMemRefType().getRank() == 0 && isContiguous(load.getMemRef()) && isSameAt(load, kernel);
+  return isOwn ? load : memref::LoadOp();
+}
+
+/// Whether kernels alone need a number in memory, and load it themselves.
+static bool isForKernels(Operation *op) {
+  return isa<memref::LoadOp>(op) && llvm::all_of(op->getUsers(), [&](Operation *user) {
+           while (user && !isa<kernels::KernelOpInterface>(user))
+             user = user->getParentOp();
+           return user && findOwnNumber(op->getResult(0), user);
+         });
+}
+
+static void passPointers(kernels::KernelUse &use) {
+  OpBuilder builder(use.op);
+  for (unsigned place = use.firstOuter; place < use.values.size(); ++place)
+    if (memref::LoadOp load = findOwnNumber(use.values[place], use.op))
+      use.pointers[place] = computePointer(builder, load.getLoc(), load.getMemRef());
+}
+
 /// Other linalg ops than transfers become generic ones.
 static LogicalResult generalize(ModuleOp module) {
   SmallVector<linalg::LinalgOp> named;
   module.walk([&](linalg::LinalgOp op) {
-    bool isFilled = isa<linalg::FillOp>(op.getOperation()) && cuda::isFromMemory(op->getOperand(0));
-    bool isTransfer = ::isTransfer(op) && !isFilled;
-    if (!isa<linalg::GenericOp>(op.getOperation()) && op.hasPureBufferSemantics() && !isTransfer)
+    if (!isa<linalg::GenericOp>(op.getOperation()) && op.hasPureBufferSemantics() && !isTransfer(op))
       named.push_back(op);
   });
   IRRewriter rewriter(module.getContext());
@@ -163,7 +184,10 @@ public:
       return nest->second.createUse();
     if (auto loops = ops.loops.find(op); loops != ops.loops.end())
       return loops->second.createUse();
-    return KernelLowering::prepare(op);
+    FailureOr<kernels::KernelUse> use = KernelLowering::prepare(op);
+    if (succeeded(use))
+      passPointers(*use);
+    return use;
   }
   FailureOr<std::unique_ptr<kernels::KernelCode>> createCode(kernels::KernelUse use) override {
     if (isa<rows::KernelOp>(use.op))
@@ -196,11 +220,9 @@ struct LowerKernels : cuda::impl::LowerKernelsBase<LowerKernels> {
   LogicalResult lower() {
     ModuleOp module = getOperation();
     cuda::guardKernels(module);
-    cuda::dropIndexConditions(module);
     if (failed(generalize(module)))
       return failure();
     cuda::takeSlicesApart(module);
-    cuda::moveLoads(module);
     eraseDeadOps(module);
     DeviceOps ops(module);
     llvm::for_each(ops.others, refuse);
@@ -232,7 +254,7 @@ DeviceOps::DeviceOps(ModuleOp module) {
       kernels.push_back(op);
       return WalkResult::skip();
     }
-    if (isForHost(op) || isForNests(op))
+    if (isForHost(op) || isForNests(op) || isForKernels(op))
       return WalkResult::advance();
     auto generic = dyn_cast<linalg::GenericOp>(op);
     std::optional<cuda::LoopNest> nest =

@@ -7,6 +7,21 @@
 
 include "mlir/Pass/PassBase.td"
 
+def PlaceNumbers : Pass<"resid-cuda-place-numbers", "::mlir::ModuleOp"> {
+  let summary = "keep scalars that are computed from elements of arrays in the memory of the device";
+  let description = [{
+    The host waits for no number in an array. A scalar that is computed from one is computed again before each op that
+    needs it, from elements that are still there, or from copies of them in memrefs of rank 0. Nests and loops over
+    elements compute it themselves then, so that reads of single elements stand in them. A kernel takes the place where
+    it lies. What computes scalars in loops and
+    branches of its own becomes a nest without loops; what such a loop carries beside arrays is carried in memory.
+    Slices at places that are such numbers become arrays of their own, whose elements are moved. Bounds and conditions
+    around kernels stay. Runs before scratch memory is planned.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
 def LowerKernels : Pass<"resid-cuda-lower-kernels", "::mlir::ModuleOp"> {
   let summary = "outline each kernel into a function that a GPU runs, and launch it in its place";
   let description = [{
@@ -28,14 +43,14 @@ def LowerKernels : Pass<"resid-cuda-lower-kernels", "::mlir::ModuleOp"> {
 
     Other linalg ops have a thread for each element of their results, which runs the loops that do not tell elements
     apart in their order. Loops over single elements run in order in each thread, but for one whose steps have no element
-    in common, which has a thread for each step. Reads of single elements move into the loop nests that need them.
+    in common, which has a thread for each step. A scalar that is in a memref of rank 0 is loaded by the kernel.
 
     A contraction.kernel is a function too. Neighbouring threads have neighbouring rows, or columns, of the result, and
     each has up to eight elements along the other of the two. An element is one chain of terms in one thread. Chains of a
     known length are shared by the eight warps of a block, which leave their sums in shared memory, and add them in order.
 
     Copies and fills of whole arrays become calls of `resid_cuda_copy_v1` and `resid_cuda_fill_v1`. What else touches
-    memory is an error that names the op: attention, and numbers that the host needs.
+    memory is an error that names the op, such as numbers that the host needs.
   }];
   let options = [
     Option<"lanes", "lanes", "int64_t", "0",

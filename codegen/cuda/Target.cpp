@@ -190,6 +190,7 @@ public:
       plans.push_back(describeKernel(kernel, chip, *this));
     return plans;
   }
+  void addBufferPasses(OpPassManager &manager) const override { manager.addPass(createPlaceNumbers()); }
   std::optional<CompileFailure> compileDevice(ModuleOp module, const kernels::Stages &stages,
                                               std::unique_ptr<kernels::DeviceCode> &code) const override;
   void buildLowering(OpPassManager &manager, const machine::TargetDescription &processor) const override {

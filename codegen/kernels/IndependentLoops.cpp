@@ -69,6 +69,8 @@ static bool areTwoArguments(Value a, Value b) {
 }
 
 bool kernels::isIndependent(scf::ForOp loop, Operation *loops, bool areArgumentsApart) {
+  if (loop->hasAttr(kIndependentAttribute))
+    return true;
   SmallVector<ElementAccess> accesses = collectElementAccesses(loops);
   return llvm::all_of(accesses, [&](const ElementAccess &write) {
     // What a step allocates is its own.

@@ -9,6 +9,9 @@
 
 namespace mlir::resid::kernels {
 
+/// On an scf.for whose steps read and write no element that another step writes, by how it was made.
+inline constexpr StringLiteral kIndependentAttribute = "resid.independent";
+
 /// Whether all that is in the loop computes, or loads and stores single elements. Temporaries of known size, which each
 /// step has for itself, are allowed if `withTemporaries`.
 bool hasElementsOnly(Operation *loop, bool withTemporaries = false);

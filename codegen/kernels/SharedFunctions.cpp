@@ -4,6 +4,7 @@
 
 #include "codegen/kernels/SharedFunctions.h"
 
+#include "codegen/kernels/ElementMemory.h"
 #include "codegen/kernels/Extent.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -21,7 +22,8 @@ static Attribute getConstant(Value value) {
 //===------------------------------------------- a kernel where it stands -----------------------------------------===//
 
 KernelUse KernelUse::create(Operation *op, std::shared_ptr<KernelIndexing> indexing, ValueRange outer) {
-  KernelUse use{op, op->getParentOfType<func::FuncOp>(), std::move(indexing), {}, 0};
+  KernelUse use{op, op->getParentOfType<func::FuncOp>(),   std::move(indexing), {},
+                0,  llvm::SmallDenseMap<unsigned, Value>()};
   use.indexing->forEachValue([&](Value &value) { use.values.push_back(value); });
   use.firstOuter = use.values.size();
   llvm::append_range(use.values, outer);
@@ -82,7 +84,7 @@ bool SharedFunctions::takeIn(KernelUse &other) {
   DenseMap<Value, Value> partners;
   SmallVector<unsigned> unequal;
   for (unsigned i = 0; i < own.size(); ++i) {
-    if (own[i].getType() != theirs[i].getType())
+    if (own[i].getType() != theirs[i].getType() || first.pointers.contains(i) != other.pointers.contains(i))
       return false;
     bool isDifferent = getConstant(own[i]) != getConstant(theirs[i]);
     bool isInCode = first.isInCode(i) || other.isInCode(i);
@@ -148,9 +150,11 @@ func::FuncOp SharedFunctions::outline(const Twine &suffix, TypeRange more, EmitB
   Location loc = first.op->getLoc();
   SmallVector<Parameter> parameters = collectParameters();
   SmallVector<Type> types;
-  for (const Parameter &parameter : parameters)
+  for (const Parameter &parameter : parameters) {
+    Value pointer = first.pointers.lookup(parameter.place);
     if (!parameter.isConstant)
-      types.push_back(getPassedType(parameter.value.getType()));
+      types.push_back(pointer ? pointer.getType() : getPassedType(parameter.value.getType()));
+  }
   llvm::append_range(types, more);
   func::FuncOp function = createFunction(suffix, types);
   KernelBody body{&function.getBody().front(), first.indexing->clone(), {}};
@@ -160,7 +164,11 @@ func::FuncOp SharedFunctions::outline(const Twine &suffix, TypeRange more, EmitB
   for (const Parameter &parameter : parameters) {
     Value value = parameter.isConstant ? builder.clone(*parameter.value.getDefiningOp())->getResult(0)
                                        : Value(body.entry->getArgument(next++));
-    inner[parameter.place] = castPassed(builder, loc, value, parameter.value.getType());
+    Type type = parameter.value.getType();
+    inner[parameter.place] =
+        first.pointers.contains(parameter.place)
+            ? loadElement(builder, loc, type, value, constantI64(builder, loc, 0), Alignment::Element)
+            : castPassed(builder, loc, value, type);
   }
   unsigned place = 0;
   body.indexing->forEachValue([&](Value &value) { value = inner.lookup(places[place++]); });
@@ -176,7 +184,9 @@ SmallVector<Value> SharedFunctions::getArguments(OpBuilder &builder, KernelUse &
   SmallVector<Value> arguments;
   for (const Parameter &parameter : collectParameters()) {
     Value value = use.values[parameter.place];
-    if (!parameter.isConstant)
+    if (Value pointer = use.pointers.lookup(parameter.place))
+      arguments.push_back(pointer);
+    else if (!parameter.isConstant)
       arguments.push_back(castPassed(builder, use.op->getLoc(), value, getPassedType(value.getType())));
   }
   return arguments;

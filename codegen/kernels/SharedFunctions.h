@@ -24,6 +24,8 @@ struct KernelUse {
   SmallVector<Value> values;
   /// Where those of the regions begin.
   unsigned firstOuter = 0;
+  /// By place in `values`: a scalar's pointer, where the function loads it from there.
+  llvm::SmallDenseMap<unsigned, Value> pointers;
 
   /// Emits what computes the indexing before the kernel.
   static FailureOr<KernelUse> prepare(KernelOpInterface kernel);

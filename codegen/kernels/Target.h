@@ -93,6 +93,9 @@ public:
   /// What row programs may have of local rows.
   virtual LocalRowLimits getLocalRowLimits() const { return {}; }
 
+  /// Adds passes on functions on buffers that run before temporaries get their places in scratch memory.
+  virtual void addBufferPasses(OpPassManager &manager) const {}
+
   /// What a kernel on buffers takes of scratch memory. Emits what computes open sizes at the builder's position.
   virtual FailureOr<ScratchShape> countScratch(OpBuilder &builder, KernelOpInterface kernel) const = 0;
 

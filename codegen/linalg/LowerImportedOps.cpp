@@ -3,11 +3,13 @@
 // The pass resid-lower-imported-ops: what exporters of models write, in ops that all further passes know.
 
 #include "codegen/builder/Code.h"
+#include "codegen/linalg/ElementConditions.h"
 #include "codegen/linalg/Passes.h"
 #include "dialect/Slices.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -187,6 +189,67 @@ static void lowerExpand(tensor::ExpandShapeOp op) {
   op.erase();
 }
 
+/// The sizes of a reshape's result: those of its type, scalars that the shape is made of, and one that the others
+/// leave. Nothing where numbers in an array say more than one.
+static std::optional<SmallVector<OpFoldResult>> findSizes(Code &builder, tensor::ReshapeOp op, Value count) {
+  auto type = cast<RankedTensorType>(op.getType());
+  auto scalars = op.getShape().getDefiningOp<tensor::FromElementsOp>();
+  if (type.getNumDynamicDims() > 1 && !scalars)
+    return std::nullopt;
+  SmallVector<OpFoldResult> sizes;
+  int64_t known = 1;
+  for (int64_t size : type.getShape())
+    known *= ShapedType::isDynamic(size) ? 1 : size;
+  for (auto [dimension, size] : llvm::enumerate(type.getShape())) {
+    if (!ShapedType::isDynamic(size))
+      sizes.push_back(builder.getIndexAttr(size));
+    else if (scalars)
+      sizes.push_back(toIndex(builder, builder.getLoc(), scalars.getElements()[dimension]));
+    else
+      sizes.push_back(known == 0 ? Value(arith::ConstantIndexOp::create(builder, 0)) : builder.divide(count, known));
+  }
+  return sizes;
+}
+
+/// The number of elements is that of the source, or the call is refused.
+static void lowerReshape(tensor::ReshapeOp op) {
+  Code builder(OpBuilder(op), op.getLoc());
+  auto source = dyn_cast<RankedTensorType>(op.getSource().getType()), type = dyn_cast<RankedTensorType>(op.getType());
+  if (!source || !type || !hasStatus(op))
+    return;
+  auto multiply = [&](ArrayRef<OpFoldResult> sizes) {
+    Value product = arith::ConstantIndexOp::create(builder, 1);
+    for (OpFoldResult size : sizes)
+      product = builder.multiply(product, getValueOrCreateConstantIndexOp(builder, op.getLoc(), size));
+    return product;
+  };
+  Value count = multiply(getSizes(builder, op.getSource(), 0, source.getRank()));
+  std::optional<SmallVector<OpFoldResult>> sizes = findSizes(builder, op, count);
+  if (!sizes)
+    return;
+  Value wanted = multiply(*sizes);
+  if (!source.hasStaticShape() || !type.hasStaticShape())
+    cf::AssertOp::create(builder, builder.isEqual(count, wanted), "tensor.reshape keeps the number of elements");
+  // All dimensions as one, and that one as others.
+  auto group = [](int64_t rank) {
+    return SmallVector<ReassociationIndices>(rank == 0 ? 0 : 1, llvm::to_vector(llvm::seq<int64_t>(rank)));
+  };
+  Value result = op.getSource();
+  if (source.getRank() == 0)
+    result = tensor::ExpandShapeOp::create(builder, source.clone({1}), result, group(0));
+  else if (source.getRank() > 1)
+    result = tensor::CollapseShapeOp::create(builder, result, group(source.getRank()));
+  auto flat = type.clone({type.hasStaticShape() ? type.getNumElements() : ShapedType::kDynamic});
+  if (result.getType() != flat)
+    result = tensor::CastOp::create(builder, flat, result);
+  if (type.getRank() == 0)
+    result = tensor::CollapseShapeOp::create(builder, type, result, group(0));
+  else if (type.getRank() > 1)
+    result = tensor::ExpandShapeOp::create(builder, type, result, group(type.getRank()), *sizes);
+  op.replaceAllUsesWith(result);
+  op.erase();
+}
+
 /// Arguments are read only, and results have places of their own: what is put into an array is a value as any other.
 /// Of open sizes a copy says that those of the two are the same.
 static LogicalResult lowerMaterialize(bufferization::MaterializeInDestinationOp op) {
@@ -281,6 +344,7 @@ struct LowerImportedOps : public resid::impl::LowerImportedOpsBase<LowerImported
           .Case([](tensor::GatherOp gather) { lowerGather(gather); })
           .Case([](tensor::ScatterOp scatter) { lowerScatter(scatter); })
           .Case([](tensor::GenerateOp generate) { lowerGenerate(generate); })
+          .Case([](tensor::ReshapeOp reshape) { lowerReshape(reshape); })
           .Case([](tensor::BitcastOp cast) { lowerBitcast(cast); })
           .Case([](tensor::CollapseShapeOp collapse) { lowerCollapse(collapse); })
           .Case([](tensor::ExpandShapeOp expand) { lowerExpand(expand); });

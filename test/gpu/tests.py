@@ -139,8 +139,25 @@ def choose_points(folder, _):
     return made + make_pairs(kind, "write_tokens", folder, results=1, is_chosen=lambda number: number <= 4, on_gpu=True)
 
 
+def choose_numbers(_folder, _residc):
+    """Numbers in arrays that a host would need: scalars of products and row kernels, what loops and branches carry, sums in loops of their own, places of slices and elements,
+    bounds of loops over elements; shapes in arrays."""
+    kind = "numbers"
+    entries = [("scalars", "f32[9x70] f32[70x33] f32[3] i64[4]=5,6,7,8", 2), ("overwritten", "f32[5x66] 3 f16[2] i1[3]=0,1,0", 2), ("carried", "f32[3x64] 4 f32[]=0.75", 2),
+               ("reduced", "f32[4x65] index[2]=3,17 60", 2), ("slices", "f32[9x64] i64[3]=6,2,1 f32[2x64]", 4), ("places", "bf16[3x7x64] i32[2]=2,0 bf16[64x35]", 2),
+               ("sized", "f32[50x8] i64[1]=7 3", 2), ("found", "f32[7] f32[7x64]", 1), ("elements", "f32[12] index[3]=4,3,9 f32[4]", 2),
+               ("shapes", "f32[10x6] index[2]=20,3 i32[1]=60 i64[2]=4,15", 4)]
+    made = [make_plain(kind, f"{cases.INPUTS / 'numbers'}:{entry}", words, results) for entry, words, results in entries]
+    known = [("indices", "f32[2x3]=1", 4), ("regions", "f32[8] 3 2", 5)]
+    made += [make_plain(kind, f"{ROOT / 'test/run/evaluator-knows'}:{entry}", words, results) for entry, words, results in known]
+    weights = "f32[5x21] f32[21] f32[21x35] bf16[21x35] f16[21x19] f64[50x19]"
+    return [*made, make_plain(kind, str(cases.INPUTS / "packed-weights"), weights, 2), make_plain(kind, f"{ROOT / 'test/embed/Inputs/lookups'}:put", "f32[50x8] f32[3x8] i64[1]=7", 1),
+            make_plain(kind, f"{ROOT / 'test/tools/Inputs/grad_blocks'}:shaped", "f32[4x16] index[2]=4,16", 1)]
+
+
 KINDS = {"kernels": choose_kernels, "registers": choose_registers, "replaced": choose_replaced, "open-widths": choose_widths, "backwards": choose_backwards,
-         "points": choose_points, "attention": attention_cases.choose, "relaxed-attention": attention_cases.choose_relaxed, "every-attention": attention_cases.choose_all, "streams": streams.choose, "edges": streams.choose_edges, "matrices": streams.choose_matrices,
+         "points": choose_points, "numbers": choose_numbers, "attention": attention_cases.choose, "relaxed-attention": attention_cases.choose_relaxed,
+         "every-attention": attention_cases.choose_all, "streams": streams.choose, "edges": streams.choose_edges, "matrices": streams.choose_matrices,
          "stacks": streams.choose_stacks, "wide-stacks": streams.choose_wide_stacks}
 
 

@@ -18,8 +18,7 @@ using namespace mlir::resid::cuda;
 
 //===------------------------------------------- what is computed from elements -----------------------------------===//
 
-/// What a scalar is computed from, in order: loads, and ops without regions. Sizes and buffers end it.
-static llvm::SetVector<Operation *> collectSlice(Value value) {
+llvm::SetVector<Operation *> cuda::collectSlice(Value value) {
   llvm::SetVector<Operation *> slice;
   std::function<void(Value)> add = [&](Value from) {
     Operation *op = from.getDefiningOp();
@@ -56,8 +55,7 @@ static bool mayWrite(Operation *op, Value buffer) {
   return !isa<rows::RequireOp>(op);
 }
 
-/// Whether an element is the same at `place` as where it was loaded.
-static bool isSameAt(memref::LoadOp load, Operation *place) {
+bool cuda::isSameAt(memref::LoadOp load, Operation *place) {
   if (load->getBlock() != place->getBlock())
     return false;
   for (Operation *op = load->getNextNode(); op != place; op = op->getNextNode())
@@ -101,7 +99,13 @@ static void takeScalars(linalg::GenericOp nest) {
   }
 }
 
-/// A nest without loops that writes the element.
+void cuda::writeNumber(OpBuilder &builder, Location loc, Value number, Value place) {
+  auto map = AffineMap::get(0, 0, builder.getContext());
+  linalg::GenericOp::create(
+      builder, loc, ValueRange(), place, map, ArrayRef<utils::IteratorType>(),
+      [&](OpBuilder &inner, Location, ValueRange) { linalg::YieldOp::create(inner, loc, number); });
+}
+
 static void replaceStore(memref::StoreOp store) {
   OpBuilder builder(store);
   Location loc = store.getLoc();
@@ -113,11 +117,7 @@ static void replaceStore(memref::StoreOp store) {
     auto element = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType({}, type, offsets, ones, ones));
     place = memref::SubViewOp::create(builder, loc, element, place, offsets, ones, ones);
   }
-  auto map = AffineMap::get(0, 0, builder.getContext());
-  Value value = store.getValueToStore();
-  linalg::GenericOp::create(
-      builder, loc, ValueRange(), place, map, ArrayRef<utils::IteratorType>(),
-      [&](OpBuilder &inner, Location, ValueRange) { linalg::YieldOp::create(inner, loc, value); });
+  writeNumber(builder, loc, store.getValueToStore(), place);
   store.erase();
 }
 
@@ -162,10 +162,15 @@ static void eraseWriters(Value buffer) {
       user->erase();
 }
 
+bool cuda::isIndexCondition(Operation *op) {
+  auto require = dyn_cast<rows::RequireOp>(op);
+  return require && !require.getText().starts_with("assertion failed");
+}
+
 void cuda::dropIndexConditions(ModuleOp module) {
   SmallVector<rows::RequireOp> conditions;
   module.walk([&](rows::RequireOp require) {
-    if (isFromMemory(require.getCondition()) && !require.getText().starts_with("assertion failed"))
+    if (isFromMemory(require.getCondition()) && isIndexCondition(require))
       conditions.push_back(require);
   });
   for (rows::RequireOp require : conditions) {

@@ -6,7 +6,9 @@
 #ifndef RESID_CODEGEN_CUDA_POINTS_MOVELOADS_H
 #define RESID_CODEGEN_CUDA_POINTS_MOVELOADS_H
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::resid::cuda {
 
@@ -14,12 +16,22 @@ namespace mlir::resid::cuda {
 /// of stores of elements. What a load does not allow stays.
 void moveLoads(ModuleOp module);
 
+/// Whether an op is a condition that says whether indices lie in their arrays, and none of the program itself, which
+/// cf.assert wrote.
+bool isIndexCondition(Operation *op);
+
 /// Drops conditions on numbers in memory that say whether indices lie in their arrays: a call returns before it could
-/// answer. Those of programs themselves, which cf.assert wrote, stay.
+/// answer. Those of programs themselves stay.
 void dropIndexConditions(ModuleOp module);
 
 /// Whether the value is computed from an element of an array.
 bool isFromMemory(Value value);
+/// What a scalar is computed from, in order: loads, and ops without regions. Sizes and buffers end it.
+llvm::SetVector<Operation *> collectSlice(Value value);
+/// Whether an element is the same before `place` as where it was loaded.
+bool isSameAt(memref::LoadOp load, Operation *place);
+/// A nest without loops that writes a scalar to a memref of rank 0.
+void writeNumber(OpBuilder &builder, Location loc, Value number, Value place);
 
 } // namespace mlir::resid::cuda
 

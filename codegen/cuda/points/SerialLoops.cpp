@@ -8,6 +8,7 @@
 #include "codegen/kernels/IndependentLoops.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -22,16 +23,18 @@ using namespace mlir::resid::kernels;
 /// Whether nothing but elements and slices is read and written in the loops, and a number in memory says where.
 static bool hasPlacesInMemory(scf::ForOp loops) {
   bool isPlaced = false;
-  bool isOther = loops
-                     ->walk([&](Operation *op) {
-                       if (auto slice = dyn_cast<memref::SubViewOp>(op))
-                         isPlaced |= llvm::any_of(slice.getOffsets(), isFromMemory);
-                       bool isPart =
-                           isa<linalg::LinalgOp, memref::LoadOp, memref::StoreOp, scf::ForOp, scf::IfOp>(op) ||
-                           isMemoryEffectFree(op) || isa_and_present<linalg::LinalgOp>(op->getParentOp());
-                       return isPart ? WalkResult::advance() : WalkResult::interrupt();
-                     })
-                     .wasInterrupted();
+  bool isOther =
+      loops
+          ->walk([&](Operation *op) {
+            if (auto slice = dyn_cast<memref::SubViewOp>(op))
+              isPlaced |= llvm::any_of(slice.getOffsets(), isFromMemory);
+            // A copy to or from a slice becomes a linalg op.
+            bool isPart =
+                isa<linalg::LinalgOp, memref::CopyOp, memref::LoadOp, memref::StoreOp, scf::ForOp, scf::IfOp>(op) ||
+                isMemoryEffectFree(op) || isIndexCondition(op) || isa_and_present<linalg::LinalgOp>(op->getParentOp());
+            return isPart ? WalkResult::advance() : WalkResult::interrupt();
+          })
+          .wasInterrupted();
   return isPlaced && !isOther;
 }
 
@@ -47,6 +50,11 @@ void cuda::takeSlicesApart(ModuleOp module) {
     return;
   IRRewriter rewriter(module.getContext());
   for (scf::ForOp loops : found) {
+    loops.walk([&](memref::CopyOp copy) {
+      rewriter.setInsertionPoint(copy);
+      linalg::makeMemRefCopyOp(rewriter, copy.getLoc(), copy.getSource(), copy.getTarget());
+      rewriter.eraseOp(copy);
+    });
     SmallVector<linalg::LinalgOp> nests;
     loops.walk([&](linalg::LinalgOp nest) { nests.push_back(nest); });
     for (linalg::LinalgOp nest : nests) {
@@ -79,6 +87,14 @@ static scf::ForOp findSerial(Operation *op) {
   scf::ForOp found;
   for (; op; op = op->getParentOp())
     if (auto loops = dyn_cast<scf::ForOp>(op); loops && isSerial(loops))
+      found = loops;
+  return found;
+}
+
+scf::ForOp cuda::findSerialLoops(Operation *op) {
+  scf::ForOp found;
+  for (; op; op = op->getParentOp())
+    if (auto loops = dyn_cast<scf::ForOp>(op); loops && (isSerial(loops) || hasPlacesInMemory(loops)))
       found = loops;
   return found;
 }

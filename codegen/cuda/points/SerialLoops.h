@@ -34,6 +34,10 @@ private:
   scf::ForOp shared;
 };
 
+/// The outermost loops around an op, or the op itself, that become one kernel: they work on single elements, or on
+/// slices at places which are numbers in memory. Null where there are none.
+scf::ForOp findSerialLoops(Operation *op);
+
 /// Loops that read or write slices at places which are numbers in memory become loops over elements.
 void takeSlicesApart(ModuleOp module);
 
