@@ -10,6 +10,7 @@
 #include "codegen/cuda/points/LoopNests.h"
 #include "codegen/cuda/points/MoveLoads.h"
 #include "codegen/cuda/points/SerialLoops.h"
+#include "codegen/cuda/points/TiledMoves.h"
 #include "codegen/cuda/products/ProductKernels.h"
 #include "codegen/cuda/rows/Guards.h"
 #include "codegen/cuda/rows/RowKernels.h"
@@ -198,7 +199,10 @@ public:
       return create<cuda::AttentionKernel>(use, symbols, functions, relaxProducts);
     if (isa<scf::ForOp>(use.op))
       return create<cuda::SerialLoopsKernel>(ops.loops.at(use.op), use, symbols, functions);
-    return create<cuda::LoopNestKernel>(ops.nests.at(use.op), use, symbols, functions);
+    const cuda::LoopNest &nest = ops.nests.at(use.op);
+    if (std::optional<cuda::TiledMove> move = cuda::TiledMove::find(use.get<linalg::GenericOp>()))
+      return create<cuda::TiledMoveKernel>(nest, *move, use, symbols, functions);
+    return create<cuda::LoopNestKernel>(nest, use, symbols, functions);
   }
 
 private:

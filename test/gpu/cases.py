@@ -39,6 +39,7 @@ class Case:
     norm: str = ""
     types: str = ""
     kernel: str = ""  # what its first kernel is called after the function
+    most_sectors: float = 0  # how many times the bytes of its accesses the sectors of each of its kernels have at most
     before: tuple = ()  # words of resid-run for what comes first, such as the function that gives this one its arrays
 
     def describe(self):

@@ -50,6 +50,16 @@ def count(outcome, line):
     outcome.store_share = 32 * int(store_sectors) / (elements * 2 * stream)
 
 
+def find_scattered(lines, most):
+    """What is wrong with kernels that touch more than so many times their bytes."""
+    for line in lines:
+        name, _, _, _, *numbers = line.split()
+        for what, size, sectors in zip(("loads", "stores"), map(int, numbers[::2]), map(int, numbers[1::2])):
+            if 32 * sectors > most * size:
+                return f"{name} {what} {size} bytes in {sectors} sectors"
+    return "" if lines else "expected kernels, but got none"
+
+
 def run(case, number, build, folder):
     outcome = Outcome(case)
     counts = folder / f"{number}.counts"
@@ -72,6 +82,8 @@ def run(case, number, build, folder):
     lines = counts.read_text().splitlines() if counts.exists() else []
     if case.kernel and not any(f"__{case.kernel}" in line for line in lines[:1]):
         outcome.mistake = f"expected a kernel {case.kernel}, but got {lines[:1]}"
+    elif case.most_sectors:
+        outcome.mistake = find_scattered(lines, case.most_sectors)
     elif lines:
         count(outcome, lines[0])
     return outcome

@@ -139,6 +139,17 @@ def choose_points(folder, _):
     return made + make_pairs(kind, "write_tokens", folder, results=1, is_chosen=lambda number: number <= 4, on_gpu=True)
 
 
+def choose_movers(_folder, _residc):
+    """Moves, of which no kernel touches many more sectors than it needs: transposes whose tiles are not whole, slices, padding, concatenation, rows of a table, keys of a cache,
+    broadcasts."""
+    kind = "movers"
+    entries = [("transpose", "f32[70x133]"), ("turn", "bf16[3x80x96]"), ("heads", "f32[2x40x4x64]"), ("beside", "i1[45x70]=1 f64[70x45] f64[45x70]"), ("slice", "f32[40x256]"),
+               ("concat", "f32[20x64] f32[20x96]"), ("pad", "f32[20x64]"), ("gather", "f32[50x64] i32[20]=3"), ("broadcast", "f32[20x4x64] f32[20]"), ("spread", "f32[20x64]"),
+               ("append", "f32[2x3x16x64] f32[2x3x5x64] 3")]
+    made = [make_plain(kind, f"{cases.INPUTS / 'movers'}:{entry}", words, 1, most_sectors=1.3) for entry, words in entries]
+    return made + [make_plain(kind, f"{cases.INPUTS / 'movers'}:{entry}", words, 1, order="random=1", most_sectors=1.3) for entry, words in entries[:2]]
+
+
 def choose_numbers(_folder, _residc):
     """Numbers in arrays that a host would need: scalars of products and row kernels, what loops and branches carry, sums in loops of their own, places of slices and elements,
     bounds of loops over elements; shapes in arrays."""
@@ -156,8 +167,9 @@ def choose_numbers(_folder, _residc):
 
 
 KINDS = {"kernels": choose_kernels, "registers": choose_registers, "replaced": choose_replaced, "open-widths": choose_widths, "backwards": choose_backwards,
-         "points": choose_points, "numbers": choose_numbers, "attention": attention_cases.choose, "relaxed-attention": attention_cases.choose_relaxed,
-         "every-attention": attention_cases.choose_all, "streams": streams.choose, "edges": streams.choose_edges, "matrices": streams.choose_matrices,
+         "points": choose_points, "movers": choose_movers, "numbers": choose_numbers, "attention": attention_cases.choose,
+         "relaxed-attention": attention_cases.choose_relaxed, "every-attention": attention_cases.choose_all, "streams": streams.choose, "edges": streams.choose_edges,
+         "matrices": streams.choose_matrices,
          "stacks": streams.choose_stacks, "wide-stacks": streams.choose_wide_stacks}
 
 

@@ -1,0 +1,51 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What one thread does for one point of a loop nest. Not: which points a thread has (LoopNests.h, TiledMoves.h).
+
+#ifndef RESID_CODEGEN_CUDA_POINTS_POINTEMITTER_H
+#define RESID_CODEGEN_CUDA_POINTS_POINTEMITTER_H
+
+#include "codegen/builder/Code.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::resid::cuda {
+
+/// The loops whose indices tell elements of every result apart, slowest first; the last dimension of the first result
+/// comes last, so that neighbouring threads write neighbouring elements.
+SmallVector<unsigned> findPointLoops(linalg::GenericOp op);
+/// Of all loops; i64.
+SmallVector<Value> computeSizes(Code &code, linalg::GenericOp op);
+
+/// Emits a point of a nest. Its results stay in registers over all other loops where these do not change their places.
+class PointEmitter {
+public:
+  PointEmitter(Code &code, linalg::GenericOp op);
+
+  /// The point with this number (i64).
+  void emit(Value point);
+  /// The point at these indices of all loops, of which those that are no points begin at 0.
+  void emitAt(SmallVector<Value> indices);
+  Value load(OpOperand &operand, ArrayRef<Value> indices);
+
+  /// Elements of inputs that are known at the point to be emitted.
+  DenseMap<OpOperand *, Value> known;
+
+private:
+  SmallVector<Value> emitLoops(unsigned next, SmallVector<Value> indices, ValueRange results);
+  SmallVector<Value> emitBody(ArrayRef<Value> indices, ValueRange results);
+  /// Where the element of an operand is.
+  SmallVector<Value> locate(OpOperand &operand, ArrayRef<Value> indices);
+  SmallVector<Value> loadResults(ArrayRef<Value> indices);
+  void storeResults(ArrayRef<Value> indices, ValueRange results);
+
+  Code &code;
+  linalg::GenericOp op;
+  SmallVector<unsigned> points, others;
+  SmallVector<Value> sizes;
+  bool isFixed;
+};
+
+} // namespace mlir::resid::cuda
+
+#endif // RESID_CODEGEN_CUDA_POINTS_POINTEMITTER_H
