@@ -100,6 +100,7 @@ def choose_replaced(_folder, _residc):
              ("add_layer-f32-f32-f32-8192", 2, "registers"), ("layer-f32-f32-f32-251", 5, "rows"), ("add_rms-f64-f64-f64-128", 5, "rows"), ("rms-f16-f16-f16-33", 7, "rows"),
              ("add_layer-bf16-bf16-bf16-1100", 3, "registers")]
     made = [make_fixed(kind, name, rows, flags=(flag,), kernel=kernel) for name, rows, kernel in fixed]
+    made.append(make_plain(kind, f"{cases.INPUTS / 'points'}:vector", "f32[256] f32[256]", 1, flags=(flag,), kernel="registers"))
     return [*made, make_open("layer", 1088, kind, 9, flags=(flag,)), *(make_strided(kind, 768, padding, flag) for padding in (2, 3, 4))]
 
 

@@ -56,8 +56,9 @@ int64_t RegisterPlan::getAccessBytes(Type element) const { return lanes * kernel
 bool cuda::isOwnRow(rows::KernelOp kernel, unsigned number) {
   if (!kernel.isAlongColumns(number))
     return false;
+  // Of a single row, all is its own: results may lie in any argument.
   unsigned rowRank = kernel.getRowDims().size();
-  return llvm::any_of(kernel.getIndexingMap(number).getResults(), [&](AffineExpr result) {
+  return rowRank == 0 || llvm::any_of(kernel.getIndexingMap(number).getResults(), [&](AffineExpr result) {
     auto dimension = dyn_cast<AffineDimExpr>(result);
     return dimension && dimension.getPosition() < rowRank;
   });

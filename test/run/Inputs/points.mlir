@@ -166,3 +166,9 @@ func.func @clamped(%ids: tensor<4xindex>, %table: tensor<3xi32>) -> tensor<4xi32
     }
   return %y : tensor<4xi32>
 }
+
+// A row alone, which a result may lie in.
+func.func @vector(%x: tensor<256xf32>, %y: tensor<256xf32>) -> tensor<256xf32> {
+  %z = arith.addf %x, %y : tensor<256xf32>
+  return %z : tensor<256xf32>
+}
