@@ -90,7 +90,7 @@ struct LowerCrossEntropy : OpConversionPattern<CrossEntropyOp> {
     Value x = rows.logits;
     if (x.getType() != wide)
       x = createElementwise(builder, {{x, rows.identity}}, rows.sizes, wide, rows.arithmetic, takeElement);
-    auto statistics = rows::SoftmaxStatisticsOp::create(builder, perRow, perRow, perRow, x, terms, 1);
+    auto statistics = rows::SoftmaxStatisticsOp::create(builder, TypeRange{perRow, perRow, perRow}, x, terms, 1);
     rewriter.replaceOp(op, createResults(op, rows, statistics));
     return success();
   }
@@ -105,17 +105,18 @@ struct LowerCrossEntropy : OpConversionPattern<CrossEntropyOp> {
         return {};
       SmallVector<ElementwiseOperand> operands;
       for (Value operand :
-           {Value(statistics.getMax()), Value(statistics.getLog()), Value(statistics.getPicked()), rows.labels})
+           {Value(statistics.getMax()), Value(statistics.getSum()), Value(statistics.getPicked()), rows.labels})
         operands.push_back({operand, each});
       return createElementwise(rows.builder, operands, sizes, result.getType(), rows.arithmetic, body);
     };
     SmallVector<Value> results{create(op.getLoss(), [&](Code &inner, ValueRange row) {
       Value distance = inner.subtract(row[0], row[2]);
-      return rows.zeroIfIgnored(inner, row[3], inner.add(distance, row[1]));
+      return rows.zeroIfIgnored(inner, row[3], inner.add(distance, math::LogOp::create(inner, row[1]).getResult()));
     })};
     if (op.getLogsumexp())
-      results.push_back(
-          create(op.getLogsumexp(), [&](Code &inner, ValueRange row) { return inner.add(row[0], row[1]); }));
+      results.push_back(create(op.getLogsumexp(), [&](Code &inner, ValueRange row) {
+        return inner.add(row[0], math::LogOp::create(inner, row[1]).getResult());
+      }));
     return results;
   }
 };

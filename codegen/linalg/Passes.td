@@ -60,13 +60,15 @@ def LowerImportedOps : Pass<"resid-lower-imported-ops", "::mlir::ModuleOp"> {
 def DecomposeSoftmax : Pass<"resid-decompose-softmax"> {
   let summary = "take linalg.softmax apart into maximum, exponentials, sum and quotient";
   let description = [{
-    MLIR defines linalg.softmax by these four. The exponentials and the quotient are elementwise, so that they become row
-    kernels. The maximum and the sum are loops in the order of the elements.
+    MLIR defines linalg.softmax by these four, and leaves the order of the sum open. Over the last dimension, in f32 and
+    f64, they become one row kernel, whose sum has the order of sums in rows (docs/numerics.md). Else the parts are
+    those of MLIR: the exponentials and the quotient become row kernels, and the maximum and the sum are what such ops of
+    programs are.
 
-    Class: bit-exact.
+    Class: bit-exact, the order of that sum aside.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
-                           "::mlir::tensor::TensorDialect"];
+                           "::mlir::resid::rows::RowsDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def AbsorbGroupReshapes : Pass<"resid-absorb-group-reshapes"> {

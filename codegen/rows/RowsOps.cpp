@@ -55,6 +55,8 @@ static LogicalResult verifyRowResults(Operation *op, int64_t normRank) {
 }
 
 LogicalResult SoftmaxStatisticsOp::verify() {
+  if (!llvm::all_equal(getResultTypes()) || bool(getTerms()) != bool(getPicked()))
+    return emitOpError("expected results of one type, and a third one exactly where there are terms");
   return verifyStatistics(*this, getX(), getNormRank(), getMax().getType());
 }
 

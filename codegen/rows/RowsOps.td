@@ -97,18 +97,18 @@ def Rows_RowMeansOp : Rows_Op<"row_means", [Pure, DeclareOpInterfaceMethods<Rows
   let assemblyFormat = "$tensors attr-dict `:` functional-type($tensors, $means)";
 }
 
-def Rows_SoftmaxStatisticsOp : Rows_Op<"softmax_statistics", [Pure, AllTypesMatch<["max", "log", "picked"]>,
-    SameTypeOperands, DeclareOpInterfaceMethods<Rows_StatisticsOpInterface, ["getUsualPasses"]>]> {
-  let summary = "the largest element of each row, the logarithm of its exponentials' sum, and another sum";
+def Rows_SoftmaxStatisticsOp : Rows_Op<"softmax_statistics", [Pure, SameTypeOperands,
+    DeclareOpInterfaceMethods<Rows_StatisticsOpInterface, ["getUsualPasses"]>]> {
+  let summary = "the largest element of each row, the sum of its exponentials, and other sums";
   let description = [{
     For x and `terms` of one shape R×C (C: the last `norm_rank` dimensions, flattened), in the arithmetic type, the
-    results of shape R are max (NaN if an element is; -infinity for no columns), log = log(S(exp(x - max))), and
-    picked = S(terms).
+    results of shape R are max (NaN if an element is; -infinity for no columns), sum = S(exp(x - max)), and, where there
+    are terms, picked = S(terms).
   }];
-  let arguments = (ins RankedTensorOf<[F32, F64]>:$x, RankedTensorOf<[F32, F64]>:$terms, I64Attr:$norm_rank);
+  let arguments = (ins RankedTensorOf<[F32, F64]>:$x, Optional<RankedTensorOf<[F32, F64]>>:$terms, I64Attr:$norm_rank);
   let hasVerifier = 1;
-  let results = (outs Rows_Tensor:$max, Rows_Tensor:$log, Rows_Tensor:$picked);
-  let assemblyFormat = "$x `,` $terms attr-dict `:` type($x) `->` type($max)";
+  let results = (outs Rows_Tensor:$max, Rows_Tensor:$sum, Optional<Rows_Tensor>:$picked);
+  let assemblyFormat = "$x (`,` $terms^)? attr-dict `:` functional-type(operands, results)";
 }
 
 def Rows_JoinStreamsOp : Rows_Op<"join_streams", [Pure, DestinationStyleOpInterface]> {

@@ -185,14 +185,17 @@ unsigned SoftmaxStatisticsOp::getUsualPasses() { return 2; }
 
 SmallVector<Value> SoftmaxStatisticsOp::expand(Code &builder, StatisticsPhases &phases) {
   Type type = getElementTypeOrSelf(getMax().getType());
-  ValueRange first = phases.add(builder, RowPass::First, {ReductionKind::SignedMax, ReductionKind::Sum}, type,
-                                [](Code &, ValueRange elements) -> SmallVector<Value> { return elements; });
+  SmallVector<ReductionKind> kinds = {ReductionKind::SignedMax, ReductionKind::Sum};
+  kinds.resize(getNumOperands());
+  SmallVector<Value> first = phases.add(builder, RowPass::First, kinds, type,
+                                        [](Code &, ValueRange elements) -> SmallVector<Value> { return elements; });
   Value largest = first[0];
   auto getExponential = [&](Code &inner, ValueRange elements) -> SmallVector<Value> {
     return {inner.create<math::ExpOp>(inner.subtract(elements.front(), largest))};
   };
   Value sum = phases.add(builder, RowPass::Further, ReductionKind::Sum, type, getExponential).front();
-  return {largest, math::LogOp::create(builder, sum), first[1]};
+  first.insert(first.begin() + 1, sum);
+  return first;
 }
 
 /// S of each of so many tensors.

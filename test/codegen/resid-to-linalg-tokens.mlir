@@ -8,10 +8,11 @@
 // CHECK: %[[TERMS:.+]] = linalg.generic {{.+}} ins(%arg0, %arg1, %[[NUMBERS]] :
 // CHECK: %[[IS:.+]] = arith.cmpi eq
 // CHECK-NEXT: arith.select %[[IS]], %{{.+}}, %{{.+}} : f32
-// CHECK: %[[MAX:.+]], %[[LOG:.+]], %[[PICKED:.+]] = rows.softmax_statistics %{{.+}}, %[[TERMS]] {norm_rank = 1 : i64} : tensor<?x256xf32> -> tensor<?xf32>
-// CHECK: linalg.generic {{.+}} ins(%[[MAX]], %[[LOG]], %[[PICKED]], %arg1 :
+// CHECK: %[[MAX:.+]], %[[SUM:.+]], %[[PICKED:.+]] = rows.softmax_statistics %{{.+}}, %[[TERMS]] {norm_rank = 1 : i64} : (tensor<?x256xf32>, tensor<?x256xf32>) -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>)
+// CHECK: linalg.generic {{.+}} ins(%[[MAX]], %[[SUM]], %[[PICKED]], %arg1 :
 // CHECK: %[[FAR:.+]] = arith.subf
-// CHECK-NEXT: arith.addf %[[FAR]]
+// CHECK-NEXT: %[[LOG:.+]] = math.log
+// CHECK-NEXT: arith.addf %[[FAR]], %[[LOG]]
 // CHECK: arith.select
 // KERNEL-LABEL: @cross_entropy
 // KERNEL: rows.kernel

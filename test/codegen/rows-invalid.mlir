@@ -43,7 +43,7 @@ func.func @means_shape(%x: tensor<4x8xf32>) {
 
 func.func @softmax_shape(%x: tensor<4x8xf32>) {
   // expected-error @+1 {{expected results of type 'tensor<4xf32>' but got 'tensor<8xf32>'}}
-  %m:3 = rows.softmax_statistics %x, %x {norm_rank = 1} : tensor<4x8xf32> -> tensor<8xf32>
+  %m:3 = rows.softmax_statistics %x, %x {norm_rank = 1} : (tensor<4x8xf32>, tensor<4x8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>)
   return
 }
 

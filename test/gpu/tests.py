@@ -133,7 +133,7 @@ def choose_points(folder, _):
     entries = [("transpose", "f32[5x133]", 1), ("transpose", "f32[0x3]", 1), ("heads", "f16[2x7x3x5]", 1), ("argmax", "f32[9x31]", 2), ("argmax", "f32[3x0]", 2),
                ("sums", "f32[11x13] f64[17x140]", 2), ("constants", "f32[3x4]", 2), ("moves", "bf16[7x9]", 2), ("convolution", "f32[2x7x6x3] f32[3x2x3x4]", 1),
                ("linear", "bf16[5x37] bf16[19x37] bf16[19]", 1), ("long", "f64[3x5] f64[5x7]", 1), ("batches", "f32[3x5x8] f32[3x8x9] f32[3x5x9]", 1),
-               ("scatter", "f32[2x5] f32[4x5x2] i32[2x2]=3,1,0,0", 1), ("clamped", "index[4]=0,3,7,2 i32[3]=5", 1)]
+               ("softmax", "f32[9x70]", 1), ("softmax", "f32[3x2500]", 1), ("softmax", "f32[5x33]", 1), ("scatter", "f32[2x5] f32[4x5x2] i32[2x2]=3,1,0,0", 1), ("clamped", "index[4]=0,3,7,2 i32[3]=5", 1)]
     made = [make_plain(kind, f"{cases.INPUTS / 'points'}:{entry}", words, results) for entry, words, results in entries]
     for entry, words, results in [("choose", "i1[5x37] f32[5x37]", 1), ("between", "f32[4x133]", 2), ("four_bits", "i32[5x37]", 2)]:
         made.append(make_plain(kind, f"{ROOT / 'test/run/element-types'}:{entry}", words, results))

@@ -172,3 +172,14 @@ func.func @vector(%x: tensor<256xf32>, %y: tensor<256xf32>) -> tensor<256xf32> {
   %z = arith.addf %x, %y : tensor<256xf32>
   return %z : tensor<256xf32>
 }
+
+// Rows, though it stands here: sums in the order of rows.
+func.func @softmax(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %n = tensor.dim %x, %c1 : tensor<?x?xf32>
+  %empty = tensor.empty(%m, %n) : tensor<?x?xf32>
+  %y = linalg.softmax dimension(1) ins(%x : tensor<?x?xf32>) outs(%empty : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
