@@ -317,6 +317,12 @@ void FunctionReader::run(ReportedFunction &result, std::vector<ReportedKernel> &
 
 void KernelReport::begin(ModuleOp program) { rows::nameSourceOps(program); }
 
+void KernelReport::addRefusal(Location place, StringRef reason) {
+  auto file = place->findInstanceOf<FileLineColLoc>();
+  std::string at = file ? std::to_string(file.getLine()) + ":" + std::to_string(file.getColumn()) : "";
+  programRefusals.push_back({at, reason.str()});
+}
+
 void KernelReport::collect(StringRef stage, ModuleOp module, const kernels::Target *target) {
   if (stage == stages::kResid)
     collectChains(module);

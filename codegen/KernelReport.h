@@ -21,6 +21,12 @@ struct ReportedRefusal {
   std::string reason;
 };
 
+/// Why no code was made.
+struct ReportedProgramRefusal {
+  std::string place; ///< line:column; empty where the program has none
+  std::string reason;
+};
+
 struct ReportedOperand {
   std::string name;
   std::string type;
@@ -62,6 +68,9 @@ public:
   /// runResidStages there need be none. For CompileOptions::afterStage, with CompileOptions::record.
   void collect(StringRef stage, ModuleOp module, const kernels::Target *target);
 
+  /// Why the program is refused: one of its ops, with what is said of it.
+  void addRefusal(Location place, StringRef reason);
+
   void printText(raw_ostream &stream) const;
   void printJSON(raw_ostream &stream) const;
 
@@ -75,6 +84,8 @@ private:
 
   std::vector<ReportedFunction> functions;
   std::vector<ReportedKernel> kernels;
+  /// Of the program as a whole.
+  std::vector<ReportedProgramRefusal> programRefusals;
   /// By the function's location, which stays when it gets its C name.
   std::vector<std::pair<Location, ReportedRefusal>> chains;
 };

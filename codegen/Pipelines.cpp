@@ -215,19 +215,19 @@ static Type findUnavailableFloat(Operation *op) {
   return Type();
 }
 
-/// The upstream pass would say that an op was not bufferized, and not which.
+/// The upstream pass would say that an op was not bufferized, and not which. All are named.
 static LogicalResult checkBufferizable(ModuleOp module, const std::string &unavailable) {
-  WalkResult result = module.walk([&](Operation *op) {
-    if (Type element = findUnavailableFloat(op)) {
+  bool isRefused = false;
+  module.walk([&](Operation *op) {
+    Type element = findUnavailableFloat(op);
+    if (element)
       op->emitOpError("is ") << unavailable << ": expected floats of f16, bf16, f32 or f64, but got " << element;
-      return WalkResult::interrupt();
-    }
-    if (!bufferization::hasTensorSemantics(op) || isa<bufferization::BufferizableOpInterface>(op))
-      return WalkResult::advance();
-    op->emitOpError("is ") << unavailable << ": expected an op on tensors that has a form in memory";
-    return WalkResult::interrupt();
+    bool hasForm = !bufferization::hasTensorSemantics(op) || isa<bufferization::BufferizableOpInterface>(op);
+    if (!element && !hasForm)
+      op->emitOpError("is ") << unavailable << ": expected an op on tensors that has a form in memory";
+    isRefused |= element || !hasForm;
   });
-  return failure(result.wasInterrupted());
+  return failure(isRefused);
 }
 
 /// Once each op has a form in memory, what is left for the upstream passes to refuse are values without places that do

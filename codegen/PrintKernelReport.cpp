@@ -95,6 +95,8 @@ void KernelReport::printText(raw_ostream &stream) const {
     for (const ReportedTransition &transition : function.transitions)
       printTransition(stream, transition);
   }
+  for (const ReportedProgramRefusal &refusal : programRefusals)
+    stream << "refused" << (refusal.place.empty() ? "" : " at " + refusal.place) << ": " << refusal.reason << "\n";
 }
 
 //===------------------------------------------- JSON -------------------------------------------------------------===//
@@ -175,9 +177,14 @@ static json::Value toJSON(const ReportedFunction &function) {
                       {"refusals", toArray<ReportedRefusal>(function.refusals, toJSON)}};
 }
 
+static json::Value toJSON(const ReportedProgramRefusal &refusal) {
+  return json::Object{{"place", refusal.place}, {"reason", refusal.reason}};
+}
+
 void KernelReport::printJSON(raw_ostream &stream) const {
   json::Object report{{"version", 1},
                       {"functions", toArray<ReportedFunction>(functions, toJSON)},
-                      {"kernels", toArray<ReportedKernel>(kernels, toJSON)}};
+                      {"kernels", toArray<ReportedKernel>(kernels, toJSON)},
+                      {"refused", toArray<ReportedProgramRefusal>(programRefusals, toJSON)}};
   stream << llvm::formatv("{0:2}", json::Value(std::move(report))) << "\n";
 }

@@ -19,16 +19,24 @@ bool isOfDevice(Operation *op) {
   return isa<ModuleOp>(op) || isa_and_present<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect());
 }
 
-/// Casts between types that a left-over operation needs are reported only where they are all that is left.
+/// All operations that are left over are named, each place once. Casts between types that they need are reported only
+/// where they are all that is left.
 LogicalResult checkOperations(ModuleOp module) {
-  Operation *leftOver = nullptr;
+  SmallVector<Operation *> leftOver;
   module.walk([&](Operation *op) {
-    if (!isOfDevice(op) && (!leftOver || isa<UnrealizedConversionCastOp>(leftOver)))
-      leftOver = op;
+    if (!isOfDevice(op))
+      leftOver.push_back(op);
   });
-  if (!leftOver)
-    return success();
-  return leftOver->emitOpError("is not available on CUDA targets: expected an op that has a form in PTX");
+  auto isCast = [](Operation *op) { return isa<UnrealizedConversionCastOp>(op); };
+  if (llvm::all_of(leftOver, isCast))
+    leftOver.truncate(std::min<size_t>(1, leftOver.size()));
+  else
+    llvm::erase_if(leftOver, isCast);
+  llvm::SetVector<std::pair<StringRef, Location>> named;
+  for (Operation *op : leftOver)
+    if (named.insert({op->getName().getStringRef(), op->getLoc()}))
+      op->emitOpError("is not available on CUDA targets: expected an op that has a form in PTX");
+  return failure(!leftOver.empty());
 }
 
 /// Blocks of threads that a processor of a chip has room for: each of its four parts has registers for its own warps.

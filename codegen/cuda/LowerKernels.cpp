@@ -89,19 +89,61 @@ static bool isForHost(Operation *op) {
                             dialect);
 }
 
-/// In the words of who wrote the program, not of stages.
-static void refuse(Operation *op) {
-  std::string what = "'" + op->getName().getStringRef().str() + "' op is";
-  if (isa<memref::GetGlobalOp>(op))
-    what = "an array of constants is";
-  if (isa<memref::ReshapeOp>(op))
-    what = "a shape in an array is";
-  StringRef expected = "";
-  if (isa<memref::LoadOp>(op)) {
-    what = "a number in an array is, where the host needs it,";
-    expected = ": expected conditions, bounds and places from arguments and sizes";
+/// What of the host needs a number, be it by way of other numbers.
+static void collectConsumers(Operation *reader, llvm::SetVector<Operation *> &consumers) {
+  for (Operation *user : reader->getUsers()) {
+    bool computes = user->getNumRegions() == 0 && user->getNumResults() > 0 && isMemoryEffectFree(user) &&
+                    !isa<memref::MemRefDialect>(user->getDialect());
+    if (computes)
+      collectConsumers(user, consumers);
+    else
+      consumers.insert(user);
   }
-  op->emitError(what) << " not available on CUDA targets" << expected;
+}
+
+/// What is not available, and what is expected.
+static std::pair<std::string, StringRef> describeNeed(Operation *consumer) {
+  std::string name = "'" + consumer->getName().getStringRef().str() + "' op with ";
+  if (isa<scf::ForOp, scf::ParallelOp, scf::ForallOp>(consumer))
+    return {name + "bounds that are numbers in an array is", "bounds from arguments and sizes"};
+  if (isa<scf::IfOp, scf::IndexSwitchOp>(consumer))
+    return {name + "a condition that is a number in an array is",
+            "a condition from arguments and sizes, or arith.select"};
+  if (isa<rows::RequireOp>(consumer))
+    return {"'cf.assert' op about numbers in an array is", "assertions about arguments and sizes"};
+  return {"a number in an array, where the host needs it, is", "sizes and places from arguments and sizes"};
+}
+
+/// A program is refused in the words of who wrote it, not of stages, and with all that is to be changed.
+static void refuse(ArrayRef<Operation *> ops) {
+  llvm::MapVector<Operation *, Operation *> consumers; // with the first number that each needs
+  std::vector<std::pair<Location, std::string>> said;
+  for (Operation *op : ops) {
+    if (isa<memref::LoadOp>(op)) {
+      llvm::SetVector<Operation *> found;
+      collectConsumers(op, found);
+      for (Operation *consumer : found)
+        consumers.try_emplace(consumer, op);
+      continue;
+    }
+    std::string what = "'" + op->getName().getStringRef().str() + "' op is";
+    StringRef expected = "an op on tensors, loops over elements, or kernels of resid";
+    if (isa<memref::GetGlobalOp>(op))
+      what = "an array of constants is", expected = "constants that linalg ops read";
+    if (isa<memref::ReshapeOp>(op))
+      what = "a shape in an array is", expected = "a shape of arguments and sizes, or one open size";
+    op->emitError(what) << " not available on CUDA targets: expected " << expected;
+  }
+  for (auto [consumer, number] : consumers) {
+    auto [what, expected] = describeNeed(consumer);
+    // Inlined functions and copies of one op have one place.
+    if (!llvm::is_contained(said, std::pair(consumer->getLoc(), what)))
+      (consumer->emitError(what) << " not available on CUDA targets: expected " << expected
+                                 << ", since a call returns before the device is done")
+              .attachNote(number->getLoc())
+          << "the number is read here";
+    said.emplace_back(consumer->getLoc(), what);
+  }
 }
 
 /// Whether only loop nests read a constant, which have it in their code.
@@ -143,12 +185,14 @@ static LogicalResult generalize(ModuleOp module) {
       named.push_back(op);
   });
   IRRewriter rewriter(module.getContext());
+  bool isOther = false;
   for (linalg::LinalgOp op : named) {
     rewriter.setInsertionPoint(op);
     if (failed(linalg::generalizeNamedOp(rewriter, op)))
-      return op->emitOpError("is not available on CUDA targets");
+      op->emitOpError("is not available on CUDA targets: expected a linalg op that linalg.generic can say"),
+          isOther = true;
   }
-  return success();
+  return failure(isOther);
 }
 
 /// Views and constants of the host that only kernels needed, which make them anew.
@@ -229,7 +273,7 @@ struct LowerKernels : cuda::impl::LowerKernelsBase<LowerKernels> {
     cuda::takeSlicesApart(module);
     eraseDeadOps(module);
     DeviceOps ops(module);
-    llvm::for_each(ops.others, refuse);
+    refuse(ops.others);
     if (!ops.others.empty())
       return failure();
     for (Operation *transfer : ops.transfers)

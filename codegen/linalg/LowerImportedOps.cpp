@@ -282,18 +282,19 @@ static LogicalResult lowerLoad(Operation *op, SymbolRefAttr symbol) {
 
 /// Compiled functions keep nothing between calls. A global that is stored to would have to be an argument and a result.
 static LogicalResult lowerGlobals(ModuleOp module) {
-  WalkResult result = module.walk([](Operation *op) {
-    if (auto load = dyn_cast<ml_program::GlobalLoadOp>(op))
-      return WalkResult(lowerLoad(load, load.getGlobal()));
-    if (auto load = dyn_cast<ml_program::GlobalLoadConstOp>(op))
-      return WalkResult(lowerLoad(load, load.getGlobal()));
-    if (!isa_and_present<ml_program::MLProgramDialect>(op->getDialect()) || isa<ml_program::GlobalOp>(op))
-      return WalkResult::advance();
-    op->emitOpError("is not available on any target: expected functions that keep nothing between calls; an argument "
-                    "and a result can carry such a value");
-    return WalkResult::interrupt();
+  bool isRefused = false;
+  module.walk([&](Operation *op) {
+    if (auto load = dyn_cast<ml_program::GlobalLoadOp>(op)) {
+      isRefused |= failed(lowerLoad(load, load.getGlobal()));
+    } else if (auto load = dyn_cast<ml_program::GlobalLoadConstOp>(op)) {
+      isRefused |= failed(lowerLoad(load, load.getGlobal()));
+    } else if (isa_and_present<ml_program::MLProgramDialect>(op->getDialect()) && !isa<ml_program::GlobalOp>(op)) {
+      op->emitOpError("is not available on any target: expected functions that keep nothing between calls; an argument "
+                      "and a result can carry such a value");
+      isRefused = true;
+    }
   });
-  if (result.wasInterrupted())
+  if (isRefused)
     return failure();
   for (auto global : llvm::make_early_inc_range(module.getOps<ml_program::GlobalOp>()))
     global.erase();
@@ -327,17 +328,18 @@ static LogicalResult verifyPadding(tensor::PadOp op) {
 namespace {
 struct LowerImportedOps : public resid::impl::LowerImportedOpsBase<LowerImportedOps> {
   void runOnOperation() override {
-    WalkResult result = getOperation()->walk([](Operation *op) {
-      if (auto loop = dyn_cast<scf::WhileOp>(op))
-        return WalkResult(refuseWhile(loop));
-      if (auto materialize = dyn_cast<bufferization::MaterializeInDestinationOp>(op))
-        return WalkResult(lowerMaterialize(materialize));
-      if (failed(refuseAffine(op)))
-        return WalkResult::interrupt();
-      auto pad = dyn_cast<tensor::PadOp>(op);
-      return pad ? WalkResult(verifyPadding(pad)) : WalkResult::advance();
+    // All that is refused is named.
+    bool isRefused = false;
+    getOperation()->walk([&](Operation *op) {
+      LogicalResult result =
+          llvm::TypeSwitch<Operation *, LogicalResult>(op)
+              .Case([](scf::WhileOp loop) { return refuseWhile(loop); })
+              .Case([](bufferization::MaterializeInDestinationOp op) { return lowerMaterialize(op); })
+              .Case([](tensor::PadOp pad) { return verifyPadding(pad); })
+              .Default([](Operation *other) { return refuseAffine(other); });
+      isRefused |= failed(result);
     });
-    if (result.wasInterrupted() || failed(lowerGlobals(getOperation())))
+    if (failed(lowerGlobals(getOperation())) || isRefused)
       return signalPassFailure();
     getOperation()->walk([](Operation *op) {
       llvm::TypeSwitch<Operation *>(op)

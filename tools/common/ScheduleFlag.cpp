@@ -19,6 +19,9 @@ Expected<ScheduleFlag> tools::parseScheduleFlag(StringRef text, bool isForDevice
   for (StringRef setting : settings) {
     auto [key, value] = setting.split('=');
     if (!key.starts_with(cuda::kScheduleKeyPrefix)) {
+      if (isForDevice)
+        return makeScheduleError("expected keys of GPUs, which begin with '" + cuda::kScheduleKeyPrefix +
+                                 "', where kernels run on one, but got '" + key + "'");
       ofCPUs.push_back(setting);
       continue;
     }

@@ -318,6 +318,8 @@ ExitCode Compiler::run(std::unique_ptr<llvm::MemoryBuffer> input) {
   bool warned = false;
   ScopedDiagnosticHandler counter(context.get(), [&](Diagnostic &diagnostic) {
     warned |= diagnostic.getSeverity() == DiagnosticSeverity::Warning;
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+      kernels.addRefusal(diagnostic.getLocation(), diagnostic.str());
     return failure(); // let the printer have it
   });
   TimingScope parsing = timing.nest("parse");
@@ -328,6 +330,12 @@ ExitCode Compiler::run(std::unique_ptr<llvm::MemoryBuffer> input) {
   ExitCode code = compile(*program);
   if (!stages.getFailure().empty())
     return report(stages.getFailure(), ExitFile);
+  if (code == ExitUnavailable) {
+    // Of a refused program, the report alone is written.
+    files.clear();
+    if (hasReport())
+      takeReport();
+  }
   if (code != ExitDone)
     return code;
   if (warned && options.warningsAreErrors)

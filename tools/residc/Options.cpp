@@ -23,6 +23,9 @@ static Error setSchedule(ResidcOptions &options, StringRef value) {
     if (value.split(',').second.contains('='))
       return makeUsageError("expected --schedule=@FILE or --schedule=KEY=VALUE[,...], but got both in '@" + value +
                             "'");
+    if (!options.gpus.chips.empty())
+      return makeUsageError("expected --schedule=KEY=VALUE[,...] beside --target=cuda, but got the file '" + value +
+                            "' of schedules for CPUs");
     return value.empty() ? makeUsageError("--schedule: expected a file after '@', but got none") : Error::success();
   }
   Expected<ScheduleFlag> schedule = parseScheduleFlag(value, !options.gpus.chips.empty());

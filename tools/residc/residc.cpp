@@ -46,13 +46,14 @@ public:
   void printTreeEntryEnd(unsigned, bool) override {}
 };
 
-/// Everything is computed before the first file is touched.
+/// Everything is computed before the first file is touched. A program that is refused has a report at most.
 int compileToFiles(Compiler &compiler, std::unique_ptr<llvm::MemoryBuffer> input) {
-  if (ExitCode code = compiler.run(std::move(input)))
+  ExitCode code = compiler.run(std::move(input));
+  if (code != ExitDone && code != ExitUnavailable)
     return code;
   if (llvm::Error error = writeOutputs(compiler.getFiles()))
     return reportMistake(llvm::errs(), llvm::toString(std::move(error)), ExitFile);
-  return ExitDone;
+  return code;
 }
 
 /// -v and --mcpu=help. Nothing where the program is to be compiled after it.
