@@ -11,6 +11,7 @@
 #include "codegen/cuda/points/MoveLoads.h"
 #include "codegen/cuda/points/SerialLoops.h"
 #include "codegen/cuda/points/TiledMoves.h"
+#include "codegen/cuda/points/TiledSums.h"
 #include "codegen/cuda/products/ProductKernels.h"
 #include "codegen/cuda/rows/Guards.h"
 #include "codegen/cuda/rows/RowKernels.h"
@@ -246,6 +247,8 @@ public:
     const cuda::LoopNest &nest = ops.nests.at(use.op);
     if (std::optional<cuda::TiledMove> move = cuda::TiledMove::find(use.get<linalg::GenericOp>()))
       return create<cuda::TiledMoveKernel>(nest, *move, use, symbols, functions);
+    if (std::optional<cuda::TiledSum> sum = cuda::TiledSum::find(use.get<linalg::GenericOp>()))
+      return create<cuda::TiledSumKernel>(nest, *sum, use, symbols, functions);
     return create<cuda::LoopNestKernel>(nest, use, symbols, functions);
   }
 

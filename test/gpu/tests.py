@@ -142,12 +142,14 @@ def choose_points(folder, _):
 
 def choose_movers(_folder, _residc):
     """Moves, of which no kernel touches many more sectors than it needs: transposes whose tiles are not whole, slices, padding, concatenation, rows of a table, keys of a cache,
-    broadcasts."""
+    broadcasts, and reductions of rows."""
     kind = "movers"
     entries = [("transpose", "f32[70x133]"), ("turn", "bf16[3x80x96]"), ("heads", "f32[2x40x4x64]"), ("beside", "i1[45x70]=1 f64[70x45] f64[45x70]"), ("slice", "f32[40x256]"),
                ("concat", "f32[20x64] f32[20x96]"), ("pad", "f32[20x64]"), ("gather", "f32[50x64] i32[20]=3"), ("broadcast", "f32[20x4x64] f32[20]"), ("spread", "f32[20x64]"),
                ("append", "f32[2x3x16x64] f32[2x3x5x64] 3")]
     made = [make_plain(kind, f"{cases.INPUTS / 'movers'}:{entry}", words, 1, most_sectors=1.3) for entry, words in entries]
+    made += [make_plain(kind, f"{cases.INPUTS / 'movers'}:{entry}", words, results, order=order, most_sectors=1.3)
+             for entry, words, results in (("sums", "f32[5x37x72] f32[72]", 2), ("written", "f32[200x72]", 1)) for order in ("", "random=1")]
     return made + [make_plain(kind, f"{cases.INPUTS / 'movers'}:{entry}", words, 1, order="random=1", most_sectors=1.3) for entry, words in entries[:2]]
 
 

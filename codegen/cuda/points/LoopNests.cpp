@@ -62,12 +62,7 @@ linalg::GenericOp LoopNest::rebuild(OpBuilder &builder, KernelBody &body) const 
 //===------------------------------------------- the kernel -------------------------------------------------------===//
 
 Value LoopNestKernel::countPoints(Code &code, KernelUse &use) {
-  auto op = use.get<linalg::GenericOp>();
-  SmallVector<Value> sizes = computeSizes(code, op);
-  Value points = code.constant(1);
-  for (unsigned loop : findPointLoops(op))
-    points = code.multiply(points, sizes[loop]);
-  return points;
+  return cuda::countPoints(code, use.get<linalg::GenericOp>());
 }
 
 PointKernel::EmitPoint LoopNestKernel::emitKernel(Code &code, KernelBody &body) {

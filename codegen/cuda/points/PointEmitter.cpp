@@ -65,11 +65,30 @@ SmallVector<unsigned> cuda::findPointLoops(linalg::GenericOp op) {
   return loops;
 }
 
+std::optional<unsigned> cuda::findFastLoop(linalg::GenericOp op, OpOperand &operand) {
+  auto type = dyn_cast<MemRefType>(operand.get().getType());
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!type || map.getNumResults() == 0 || failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1)
+    return std::nullopt;
+  auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
+  return last ? std::optional(last.getPosition()) : std::nullopt;
+}
+
 SmallVector<Value> cuda::computeSizes(Code &code, linalg::GenericOp op) {
   return llvm::map_to_vector(
       cast<linalg::LinalgOp>(op.getOperation()).createLoopRanges(code, code.getLoc()), [&](Range range) {
         return castToI64(code, code.getLoc(), getValueOrCreateConstantIndexOp(code, code.getLoc(), range.size));
       });
+}
+
+Value cuda::countPoints(Code &code, linalg::GenericOp op) {
+  SmallVector<Value> sizes = computeSizes(code, op);
+  Value points = code.constant(1);
+  for (unsigned loop : findPointLoops(op))
+    points = code.multiply(points, sizes[loop]);
+  return points;
 }
 
 //===------------------------------------------- points -----------------------------------------------------------===//
@@ -149,13 +168,15 @@ SmallVector<Value> PointEmitter::emitLoops(unsigned next, SmallVector<Value> ind
   });
 }
 
-void PointEmitter::emit(Value point) {
+SmallVector<Value> PointEmitter::getIndices(Value point) {
   SmallVector<Value> pointSizes = llvm::map_to_vector(points, [&](unsigned loop) { return sizes[loop]; });
   SmallVector<Value> indices(op.getNumLoops(), arith::ConstantIndexOp::create(code, 0));
   for (auto [loop, index] : llvm::zip_equal(points, code.delinearize(point, pointSizes)))
     indices[loop] = arith::IndexCastOp::create(code, code.getIndexType(), index);
-  emitAt(indices);
+  return indices;
 }
+
+void PointEmitter::emit(Value point) { emitAt(getIndices(point)); }
 
 void PointEmitter::emitAt(SmallVector<Value> indices) {
   if (!isFixed) {

@@ -1,6 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What one thread does for one point of a loop nest. Not: which points a thread has (LoopNests.h, TiledMoves.h).
+// What one thread does for one point of a loop nest. Not: which points a thread has (LoopNests.h, TiledMoves.h,
+// TiledSums.h).
 
 #ifndef RESID_CODEGEN_CUDA_POINTS_POINTEMITTER_H
 #define RESID_CODEGEN_CUDA_POINTS_POINTEMITTER_H
@@ -16,6 +17,10 @@ namespace mlir::resid::cuda {
 SmallVector<unsigned> findPointLoops(linalg::GenericOp op);
 /// Of all loops; i64.
 SmallVector<Value> computeSizes(Code &code, linalg::GenericOp op);
+/// How many points a nest has; i64.
+Value countPoints(Code &code, linalg::GenericOp op);
+/// The loop along which an operand has its neighbours; nothing where it is none, or elements have gaps between them.
+std::optional<unsigned> findFastLoop(linalg::GenericOp op, OpOperand &operand);
 
 /// Emits a point of a nest. Its results stay in registers over all other loops where these do not change their places.
 class PointEmitter {
@@ -26,6 +31,13 @@ public:
   void emit(Value point);
   /// The point at these indices of all loops, of which those that are no points begin at 0.
   void emitAt(SmallVector<Value> indices);
+  /// Of all loops at the point with this number (i64).
+  SmallVector<Value> getIndices(Value point);
+
+  /// Parts of a point: the elements of results before, the body once, and the elements after.
+  SmallVector<Value> loadResults(ArrayRef<Value> indices);
+  SmallVector<Value> emitBody(ArrayRef<Value> indices, ValueRange results);
+  void storeResults(ArrayRef<Value> indices, ValueRange results);
   Value load(OpOperand &operand, ArrayRef<Value> indices);
 
   /// Elements of inputs that are known at the point to be emitted.
@@ -33,11 +45,8 @@ public:
 
 private:
   SmallVector<Value> emitLoops(unsigned next, SmallVector<Value> indices, ValueRange results);
-  SmallVector<Value> emitBody(ArrayRef<Value> indices, ValueRange results);
   /// Where the element of an operand is.
   SmallVector<Value> locate(OpOperand &operand, ArrayRef<Value> indices);
-  SmallVector<Value> loadResults(ArrayRef<Value> indices);
-  void storeResults(ArrayRef<Value> indices, ValueRange results);
 
   Code &code;
   linalg::GenericOp op;

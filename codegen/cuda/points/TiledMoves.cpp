@@ -22,18 +22,6 @@ static constexpr int64_t kMostStaged = 4;
 
 //===------------------------------------------- which nests ------------------------------------------------------===//
 
-/// The loop along which an operand has its neighbours; nothing where it is none, or elements have gaps between them.
-static std::optional<unsigned> findFastLoop(linalg::GenericOp op, OpOperand &operand) {
-  auto type = dyn_cast<MemRefType>(operand.get().getType());
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (!type || map.getNumResults() == 0 || failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1)
-    return std::nullopt;
-  auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
-  return last ? std::optional(last.getPosition()) : std::nullopt;
-}
-
 std::optional<TiledMove> TiledMove::find(linalg::GenericOp op) {
   SmallVector<unsigned> points = findPointLoops(op);
   if (points.size() < 2 || points.size() != op.getNumLoops())

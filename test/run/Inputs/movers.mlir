@@ -80,3 +80,60 @@ func.func @append(%c: tensor<2x3x16x64xf32>, %n: tensor<2x3x5x64xf32>, %p: i64) 
   %y = resid.append %c, %n past(%p) : tensor<2x3x16x64xf32>, tensor<2x3x5x64xf32>
   return %y : tensor<2x3x16x64xf32>
 }
+
+// Sums of rows in order, beside where something was last seen; a softmax that is written out.
+func.func @sums(%x: tensor<?x?x?xf32>, %w: tensor<?xf32>) -> (tensor<?x?xf32>, tensor<?x?xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %z = arith.constant 0 : i32
+  %a = tensor.dim %x, %c0 : tensor<?x?x?xf32>
+  %b = tensor.dim %x, %c1 : tensor<?x?x?xf32>
+  %e = tensor.empty(%b, %a) : tensor<?x?xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %e1 = tensor.empty(%b, %a) : tensor<?x?xi32>
+  %f1 = linalg.fill ins(%z : i32) outs(%e1 : tensor<?x?xi32>) -> tensor<?x?xi32>
+  %y:2 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (k)>, affine_map<(i, j, k) -> (j, i)>, affine_map<(i, j, k) -> (j, i)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<?x?x?xf32>, tensor<?xf32>) outs(%f, %f1 : tensor<?x?xf32>, tensor<?x?xi32>) {
+  ^bb0(%p: f32, %q: f32, %s: f32, %n: i32):
+    %m = arith.maximumf %p, %q : f32
+    %t = arith.addf %s, %m : f32
+    %l = arith.cmpf ogt, %p, %q : f32
+    %i = linalg.index 2 : index
+    %ii = arith.index_cast %i : index to i32
+    %c = arith.select %l, %ii, %n : i32
+    linalg.yield %t, %c : f32, i32
+  } -> (tensor<?x?xf32>, tensor<?x?xi32>)
+  return %y#0, %y#1 : tensor<?x?xf32>, tensor<?x?xi32>
+}
+
+func.func @written(%x: tensor<200x72xf32>) -> tensor<200x72xf32> {
+  %least = arith.constant 0xFF800000 : f32
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<200xf32>
+  %e2 = tensor.empty() : tensor<200x72xf32>
+  %m0 = linalg.fill ins(%least : f32) outs(%e : tensor<200xf32>) -> tensor<200xf32>
+  %m = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<200x72xf32>) outs(%m0 : tensor<200xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.maximumf %a, %b : f32
+    linalg.yield %c : f32
+  } -> tensor<200xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%x, %m : tensor<200x72xf32>, tensor<200xf32>) outs(%e2 : tensor<200x72xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %c = arith.subf %a, %b : f32
+    %d = math.exp %c : f32
+    linalg.yield %d : f32
+  } -> tensor<200x72xf32>
+  %s0 = linalg.fill ins(%zero : f32) outs(%e : tensor<200xf32>) -> tensor<200xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%p : tensor<200x72xf32>) outs(%s0 : tensor<200xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    linalg.yield %c : f32
+  } -> tensor<200xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%p, %s : tensor<200x72xf32>, tensor<200xf32>) outs(%e2 : tensor<200x72xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %d = arith.divf %a, %b : f32
+    linalg.yield %d : f32
+  } -> tensor<200x72xf32>
+  return %y : tensor<200x72xf32>
+}
