@@ -89,6 +89,11 @@ def choose_registers(folder, _residc):
     for element in ("f32", "bf16", "f64"):
         (folder / f"heads-{element}.mlir").write_text(text.replace("TX", element))
     made += [make_plain(kind, f"heads-{element}:{entry}", words, results, kernel=kernel) for element, entry, words, results, kernel in heads]
+    # What dropout keeps is drawn once, and a bit of a register afterwards.
+    again = [("narrow", "f32", 1024, 5), ("partial", "f32", 250, 9), ("spans", "bf16", 2048, 3), ("wide", "f32", 8192, 2), ("open", "f32", 700, 3)]
+    for entry, element, width, rows in again:
+        words = f"{element}[{rows}x{width}] {element}[{rows}x{width}] {element}[{width}] {element}[{width}] 7 11"
+        made.append(make_plain(kind, f"{cases.INPUTS / 'dropout-again'}:{entry}", words, 1))
     return [*made, make_plain(kind, "alone", "f32[5x128]", 2)]
 
 

@@ -59,9 +59,9 @@ bool cuda::isOwnRow(rows::KernelOp kernel, unsigned number) {
   // Of a single row, all is its own: results may lie in any argument.
   unsigned rowRank = kernel.getRowDims().size();
   return rowRank == 0 || llvm::any_of(kernel.getIndexingMap(number).getResults(), [&](AffineExpr result) {
-    auto dimension = dyn_cast<AffineDimExpr>(result);
-    return dimension && dimension.getPosition() < rowRank;
-  });
+           auto dimension = dyn_cast<AffineDimExpr>(result);
+           return dimension && dimension.getPosition() < rowRank;
+         });
 }
 
 static std::optional<int64_t> getWidth(rows::KernelOp kernel) {

@@ -5,6 +5,7 @@
 #include "codegen/cuda/rows/RegisterRows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -68,4 +69,77 @@ Value RegisterRowEmitter::getRandomHalf(rows::RandomHalfOp half) {
   static_assert(arithmetic::kColumnsPerCounter == 8, "a word has the halves of two columns, the first one's below");
   Value word = random[{half, chunk}][lane / 2];
   return lane % 2 == 1 ? builder.shiftRight(word, 16) : builder.both(word, 0xFFFF);
+}
+
+//===------------------------------------------- decisions --------------------------------------------------------===//
+
+/// The comparison with a constant that is all that a draw is for, or null.
+static arith::CmpIOp getComparison(rows::RandomHalfOp half) {
+  if (!half->hasOneUse())
+    return nullptr;
+  auto comparison = dyn_cast<arith::CmpIOp>(*half->user_begin());
+  bool isOne = comparison && comparison.getLhs() == half.getResult() && matchPattern(comparison.getRhs(), m_Constant());
+  return isOne ? comparison : nullptr;
+}
+
+/// Whether two draws are the same and compared alike.
+static bool isSameDecision(rows::RandomHalfOp a, rows::RandomHalfOp b) {
+  arith::CmpIOp first = getComparison(a), second = getComparison(b);
+  APInt firstLimit, secondLimit;
+  return first && second && a.getRowWords() == b.getRowWords() && first.getPredicate() == second.getPredicate() &&
+         matchPattern(first.getRhs(), m_ConstantInt(&firstLimit)) &&
+         matchPattern(second.getRhs(), m_ConstantInt(&secondLimit)) && firstLimit == secondLimit;
+}
+
+/// Whether a later phase of all rows decides the same. What rare rows need is not worth a register.
+static bool isDecidedAgain(rows::RandomHalfOp half) {
+  Operation *phase = half->getParentOp();
+  if (!isa<rows::KernelOp>(phase->getParentOp()))
+    return false;
+  for (Operation *next = phase->getNextNode(); next; next = next->getNextNode())
+    if (auto later = dyn_cast<rows::PhaseOp>(next))
+      for (auto other : later.getBody().getOps<rows::RandomHalfOp>())
+        if (isSameDecision(half, other))
+          return true;
+  return false;
+}
+
+static constexpr int64_t kWordBits = 32;
+
+bool RegisterRowEmitter::takeDecision(Operation *op) {
+  auto comparison = dyn_cast<arith::CmpIOp>(op);
+  auto half = comparison ? comparison.getLhs().getDefiningOp<rows::RandomHalfOp>() : dyn_cast<rows::RandomHalfOp>(op);
+  auto *found = llvm::find_if(decisions, [&](const Decision &decision) {
+    return half && decision.half->getParentOp() != half->getParentOp() && isSameDecision(decision.half, half);
+  });
+  if (found == decisions.end())
+    return false;
+  if (comparison)
+    forEachLane([&] {
+      int64_t place = int64_t(getPlace());
+      Value bit = builder.both(found->bits[place / kWordBits], int64_t(int32_t(1u << place % kWordBits)));
+      Value isSet = builder.compare(arith::CmpIPredicate::ne, bit, 0);
+      state.mapping.map(comparison.getResult(), isSet);
+    });
+  return true;
+}
+
+void RegisterRowEmitter::keepDecision(Operation *op) {
+  auto comparison = dyn_cast<arith::CmpIOp>(op);
+  auto half = comparison ? comparison.getLhs().getDefiningOp<rows::RandomHalfOp>() : rows::RandomHalfOp();
+  if (!half || getComparison(half) != comparison || !isDecidedAgain(half))
+    return;
+  auto *found = llvm::find_if(decisions, [&](const Decision &decision) { return decision.half == half; });
+  if (found == decisions.end()) {
+    Value none = builder.constant(builder.getI32Type(), 0);
+    int64_t words = llvm::divideCeil(plan.getChunks() * plan.lanes, kWordBits);
+    decisions.push_back({half, SmallVector<Value>(words, none)});
+    found = std::prev(decisions.end());
+  }
+  forEachLane([&] {
+    int64_t place = int64_t(getPlace());
+    Value &word = found->bits[place / kWordBits];
+    Value bit = builder.constant(builder.getI32Type(), int64_t(int32_t(1u << place % kWordBits)));
+    word = builder.either(word, builder.select(state.mapping.lookup(comparison.getResult()), bit, 0));
+  });
 }

@@ -35,6 +35,7 @@ void RegisterRowEmitter::emitRow(rows::KernelOp kernel, Value row) {
   this->row = row;
   isApart = kernel.hasAccumulated();
   kept.clear();
+  decisions.clear();
   beginRow(kernel, row);
   findFirsts(thread.column, /*ofOwnRowsAlone=*/false);
   if (plan.loadsEarly)
@@ -279,11 +280,14 @@ void RegisterRowEmitter::emitChunk(rows::PhaseOp phase, SmallVectorImpl<LaneSums
                       builder.create<arith::IndexCastOp>(builder.getIndexType(), column).getResult());
   });
   for (Operation &op : body) {
+    if (takeDecision(&op))
+      continue;
     auto truncation = dyn_cast<arith::TruncFOp>(op);
     if (truncation && hasPairedForm(truncation))
       roundPairs(truncation);
     else
       forEachLane([&] { emitOperation(&op); });
+    keepDecision(&op);
   }
   forEachLane([&] {
     for (auto [i, values] : llvm::enumerate(lanes)) {

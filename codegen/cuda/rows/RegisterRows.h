@@ -69,6 +69,11 @@ private:
   /// The four words of the generator for the columns around one (i64).
   SmallVector<Value, 4> emitCall(rows::RandomHalfOp half, Value ofColumn);
   Value chooseByNeighbour(function_ref<Value(int64_t)> choose);
+  /// Takes from registers what dropout decided in an earlier phase; whether it did, so that nothing is left of an
+  /// operation that draws or compares.
+  bool takeDecision(Operation *op);
+  /// Keeps what a comparison has just decided, where a later phase decides the same.
+  void keepDecision(Operation *op);
   /// Threads whose columns of a chunk belong to one call of the generator.
   int64_t getNeighbours() const { return arithmetic::kColumnsPerCounter / plan.lanes; }
 
@@ -104,6 +109,13 @@ private:
   DenseMap<Value, Columns> terms;
   /// The words of random numbers, for chunks of the phase at hand.
   DenseMap<std::pair<Operation *, int64_t>, SmallVector<Value, 4>> random;
+  /// Which of the thread's columns dropout keeps: a bit (of i32) for each, by the phase that drew first. A draw costs
+  /// far more than a bit.
+  struct Decision {
+    rows::RandomHalfOp half;
+    SmallVector<Value> bits;
+  };
+  SmallVector<Decision> decisions;
   /// What the operations of the phase have become, and the columns (i64), by the lane.
   SmallVector<IRMapping> mappings;
   SmallVector<Value> columns;
