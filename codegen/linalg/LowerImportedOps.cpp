@@ -15,6 +15,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::resid {
@@ -189,24 +190,60 @@ static void lowerExpand(tensor::ExpandShapeOp op) {
   op.erase();
 }
 
-/// The sizes of a reshape's result: those of its type, scalars that the shape is made of, and one that the others
-/// leave. Nothing where numbers in an array say more than one.
+/// Element `number` of a vector that is made of scalars; null where it is read from an array.
+static Value findElement(Code &builder, Value vector, int64_t number) {
+  Operation *op = vector.getDefiningOp();
+  if (DenseIntElementsAttr constant; matchPattern(vector, m_Constant(&constant)))
+    return arith::ConstantIndexOp::create(builder, constant.getValues<APInt>()[number].getSExtValue());
+  if (auto scalars = dyn_cast_if_present<tensor::FromElementsOp>(op))
+    return scalars.getElements()[number];
+  if (auto cast = dyn_cast_if_present<tensor::CastOp>(op))
+    return findElement(builder, cast.getSource(), number);
+  if (auto insert = dyn_cast_if_present<tensor::InsertOp>(op)) {
+    std::optional<int64_t> at = getConstantIntValue(insert.getIndices().front());
+    return !at ? Value() : *at == number ? insert.getScalar() : findElement(builder, insert.getDest(), number);
+  }
+  if (!op || op->getNumResults() != 1 || !OpTrait::hasElementwiseMappableTraits(op))
+    return {};
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    Value scalar = isa<RankedTensorType>(operand.getType()) ? findElement(builder, operand, number) : operand;
+    if (!scalar)
+      return {};
+    Type element = getElementTypeOrSelf(operand.getType());
+    operands.push_back(scalar.getType() == element ? scalar
+                                                   : arith::IndexCastOp::create(builder, element, scalar).getResult());
+  }
+  OperationState state(op->getLoc(), op->getName(), operands, getElementTypeOrSelf(vector.getType()), op->getAttrs());
+  return builder.create(state)->getResult(0);
+}
+
+static Value multiplySizes(Code &builder, ArrayRef<OpFoldResult> sizes) {
+  Value product = arith::ConstantIndexOp::create(builder, 1);
+  for (OpFoldResult size : sizes)
+    if (size)
+      product = builder.multiply(product, getValueOrCreateConstantIndexOp(builder, builder.getLoc(), size));
+  return product;
+}
+
+/// The sizes of a reshape's result: those of its type, scalars that the shape is made of, and one that the others leave
+/// of `count` elements. Nothing where numbers in an array say more than one.
 static std::optional<SmallVector<OpFoldResult>> findSizes(Code &builder, tensor::ReshapeOp op, Value count) {
-  auto type = cast<RankedTensorType>(op.getType());
-  auto scalars = op.getShape().getDefiningOp<tensor::FromElementsOp>();
-  if (type.getNumDynamicDims() > 1 && !scalars)
-    return std::nullopt;
   SmallVector<OpFoldResult> sizes;
-  int64_t known = 1;
-  for (int64_t size : type.getShape())
-    known *= ShapedType::isDynamic(size) ? 1 : size;
-  for (auto [dimension, size] : llvm::enumerate(type.getShape())) {
+  for (auto [dimension, size] : llvm::enumerate(cast<RankedTensorType>(op.getType()).getShape())) {
     if (!ShapedType::isDynamic(size))
       sizes.push_back(builder.getIndexAttr(size));
-    else if (scalars)
-      sizes.push_back(toIndex(builder, builder.getLoc(), scalars.getElements()[dimension]));
+    else if (Value scalar = findElement(builder, op.getShape(), dimension))
+      sizes.push_back(toIndex(builder, builder.getLoc(), scalar));
     else
-      sizes.push_back(known == 0 ? Value(arith::ConstantIndexOp::create(builder, 0)) : builder.divide(count, known));
+      sizes.push_back(OpFoldResult());
+  }
+  auto isOpen = [](OpFoldResult size) { return !size; };
+  if (llvm::count_if(sizes, isOpen) > 1)
+    return std::nullopt;
+  if (auto *open = llvm::find_if(sizes, isOpen); open != sizes.end()) {
+    Value known = multiplySizes(builder, sizes), isEmpty = builder.isEqual(known, 0);
+    *open = builder.select(isEmpty, 0, builder.divide(count, builder.select(isEmpty, 1, known)));
   }
   return sizes;
 }
@@ -217,19 +254,13 @@ static void lowerReshape(tensor::ReshapeOp op) {
   auto source = dyn_cast<RankedTensorType>(op.getSource().getType()), type = dyn_cast<RankedTensorType>(op.getType());
   if (!source || !type || !hasStatus(op))
     return;
-  auto multiply = [&](ArrayRef<OpFoldResult> sizes) {
-    Value product = arith::ConstantIndexOp::create(builder, 1);
-    for (OpFoldResult size : sizes)
-      product = builder.multiply(product, getValueOrCreateConstantIndexOp(builder, op.getLoc(), size));
-    return product;
-  };
-  Value count = multiply(getSizes(builder, op.getSource(), 0, source.getRank()));
+  Value count = multiplySizes(builder, getSizes(builder, op.getSource(), 0, source.getRank()));
   std::optional<SmallVector<OpFoldResult>> sizes = findSizes(builder, op, count);
   if (!sizes)
     return;
-  Value wanted = multiply(*sizes);
   if (!source.hasStaticShape() || !type.hasStaticShape())
-    cf::AssertOp::create(builder, builder.isEqual(count, wanted), "tensor.reshape keeps the number of elements");
+    cf::AssertOp::create(builder, builder.isEqual(count, multiplySizes(builder, *sizes)),
+                         "tensor.reshape keeps the number of elements");
   // All dimensions as one, and that one as others.
   auto group = [](int64_t rank) {
     return SmallVector<ReassociationIndices>(rank == 0 ? 0 : 1, llvm::to_vector(llvm::seq<int64_t>(rank)));

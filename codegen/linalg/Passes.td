@@ -45,7 +45,8 @@ def LowerImportedOps : Pass<"resid-lower-imported-ops", "::mlir::ModuleOp"> {
       what is looked up.
     - `tensor.scatter` becomes a loop of insertions (`tensor.insert_slice`).
     - `tensor.reshape` becomes `tensor.collapse_shape` and `tensor.expand_shape`, where its shape is that of its type or
-      made of scalars, but for one size that the number of elements tells. A shape in an array is not read then.
+      made of scalars, be it by vectors of them, but for one size that the number of elements tells. A shape in an array
+      is not read then.
     - `tensor.bitcast` becomes `arith.bitcast`.
     - `ml_program.global_load` and `global_load_const` become constants. A program that stores to a global is refused,
       since compiled functions keep nothing between calls. Globals that nothing reads are dropped.

@@ -56,6 +56,17 @@ static bool hasStores(Operation *op) {
   return op->walk([](memref::StoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
+/// Whether SerialLoops takes a loop, conditions on indices aside.
+static bool runsInOrder(scf::ForOp loop) {
+  bool hasOther = loop->walk([](Operation *op) {
+                        bool isOther = isa_and_present<scf::SCFDialect>(op->getDialect()) &&
+                                       !isa<scf::ForOp, scf::IfOp, scf::YieldOp>(op);
+                        return isOther ? WalkResult::interrupt() : WalkResult::advance();
+                      })
+                      .wasInterrupted();
+  return (!hasOther && hasElementsAlone(loop) && hasStores(loop)) || findSerialLoops(loop);
+}
+
 /// Whether a loop or a branch computes scalars from elements and nothing else.
 static bool computesScalars(Operation *op) {
   return op->getNumResults() > 0 && hasElementsAlone(op) && !hasStores(op) &&
@@ -185,7 +196,7 @@ private:
 /// Those of loops that become kernels.
 void NumberPlaces::dropConditionsInLoops() {
   for (auto loop : collect<scf::ForOp>(module, [](scf::ForOp loop) { return loop.getNumResults() == 0; }))
-    if ((hasElementsAlone(loop) && hasStores(loop)) || findSerialLoops(loop))
+    if (runsInOrder(loop))
       dropConditions(loop);
 }
 

@@ -220,3 +220,29 @@ func.func @found(%x: tensor<7xf32>, %t: tensor<7x64xf32>) -> tensor<64xf32> {
   %z = arith.mulf %row, %y : tensor<64xf32>
   return %z : tensor<64xf32>
 }
+
+// Shapes that are computed from sizes, in vectors; of scalars.
+func.func @known(%x: tensor<?x6xf32>) -> tensor<?x3x2xf32> {
+  %shape = arith.constant dense<[4, 9]> : tensor<2xi64>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %x, %c0 : tensor<?x6xf32>
+  %a = tensor.reshape %x(%shape) : (tensor<?x6xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  %b = arith.mulf %a, %a : tensor<?x?xf32>
+  %six = arith.constant 6 : index
+  %s0 = tensor.from_elements %m, %six : tensor<2xindex>
+  %s1 = arith.index_cast %s0 : tensor<2xindex> to tensor<2xi64>
+  %two = arith.constant dense<1> : tensor<2xi64>
+  %s2 = arith.muli %s1, %two : tensor<2xi64>
+  %c = tensor.reshape %b(%s2) : (tensor<?x?xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  %e = arith.constant dense<[1, 3, 2]> : tensor<3xindex>
+  %s3 = tensor.insert %m into %e[%c0] : tensor<3xindex>
+  %d = tensor.reshape %c(%s3) : (tensor<?x?xf32>, tensor<3xindex>) -> tensor<?x3x2xf32>
+  return %d : tensor<?x3x2xf32>
+}
+
+func.func @scalar(%x: tensor<?x?xf32>, %s: tensor<0xindex>, %t: tensor<2xindex>) -> (tensor<f32>, tensor<1x1xf32>) {
+  %y = tensor.reshape %x(%s) : (tensor<?x?xf32>, tensor<0xindex>) -> tensor<f32>
+  %z = tensor.reshape %y(%t) : (tensor<f32>, tensor<2xindex>) -> tensor<1x1xf32>
+  return %y, %z : tensor<f32>, tensor<1x1xf32>
+}
