@@ -94,6 +94,8 @@ def choose_registers(folder, _residc):
     for entry, element, width, rows in again:
         words = f"{element}[{rows}x{width}] {element}[{rows}x{width}] {element}[{width}] {element}[{width}] 7 11"
         made.append(make_plain(kind, f"{cases.INPUTS / 'dropout-again'}:{entry}", words, 1))
+    gated = "bf16[9x1024] bf16[9x1024] f32[1024] f32[1024] f32[1024] f32[1024] 7 11"
+    made.append(make_plain(kind, f"{cases.INPUTS / 'dropout-again'}:gated", gated, 1))
     return [*made, make_plain(kind, "alone", "f32[5x128]", 2)]
 
 

@@ -88,6 +88,8 @@ struct Work {
   SmallVector<int64_t> keptBytes, weightBytes;
   /// The same of rows that one phase alone loads, by phase.
   llvm::MapVector<Operation *, SmallVector<int64_t>> phaseBytes;
+  /// The same of rows that all rows share.
+  llvm::MapVector<Operation *, SmallVector<int64_t>> sharedBytes;
   /// Sums down the rows, of f32.
   int64_t sums = 0;
   bool hasRandom = false;
@@ -160,6 +162,8 @@ static Work collectWork(rows::KernelOp kernel) {
     if (argument && !isOwnRow(kernel, argument.getArgNumber() - 1)) {
       work.weightBytes.push_back(bytes);
       work.hasSharedAgain |= phases.size() > 1;
+      for (Operation *phase : phases)
+        work.sharedBytes[phase].push_back(bytes);
       continue;
     }
     work.widestBytes = std::max(work.widestBytes, bytes);
@@ -222,6 +226,14 @@ static int64_t countKeptRegisters(const RegisterPlan &plan, const Work &work) {
          (plan.keptWeights > 0 ? countRegisters(plan, work.weightBytes) : 0);
 }
 
+/// Whether there is room for what one phase loads of the rows that all rows share: ptxas loads all of it ahead.
+static bool hasRoomForShared(const RegisterPlan &plan, const Work &work) {
+  int64_t most = kMostThreadRegisters - kOtherRegisters;
+  return plan.sums > 0 || plan.isOpen() || llvm::all_of(work.sharedBytes, [&](const auto &phase) {
+           return plan.keptRegisters + countRegisters(plan, phase.second) <= most;
+         });
+}
+
 /// In a loop over rows, always; else where what a phase loads would not fit into the registers of a thread, such as the
 /// streams of a row. Two rows are added as they come.
 static bool passesRows(const RegisterPlan &plan, const Work &work) {
@@ -251,6 +263,10 @@ static int64_t chooseMostRegisters(const RegisterPlan &plan, const Work &work) {
   // row: the normalised row, and its product.
   if (work.hasSharedAgain)
     registers += 3 * plan.getChunks() * plan.lanes;
+  // Two accesses of each parameter that is wider than the row are on their way.
+  for (int64_t bytes : work.weightBytes)
+    if (bytes > work.widestBytes)
+      registers += 2 * plan.lanes * bytes / kRegisterBytes;
   return std::min(registers, kMostThreadRegisters);
 }
 
@@ -286,6 +302,7 @@ static std::optional<RegisterPlan> chooseFor(const Work &work, const RowSchedule
     plan.computesAgain = work.sums == 0 && work.operandRegisters > 0 && work.keptBytes.size() > kFewKeptRows;
     plan.prefetchesRows = prefetchesRows(plan, work);
     if (width % lanes == 0 && hasWholeWarps(plan) && plan.keptRegisters <= countFreeRegisters(plan, work) &&
+        (lanes == 2 || hasRoomForShared(plan, work)) &&
         plan.getChunks() * lanes * work.operations <= kMostOperations)
       return plan;
   }

@@ -36,3 +36,13 @@ func.func @open(%x: tensor<?x?xf32>, %f: tensor<?x?xf32>, %gamma: tensor<?xf32>,
   %y = resid.layer_norm %s gamma(%gamma) beta(%beta) {epsilon = 1.0e-5} : tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32> -> tensor<?x?xbf16>
   return %y : tensor<?x?xbf16>
 }
+
+// Three parameters in one pass, which are wider than the row.
+func.func @gated(%x: tensor<?x1024xbf16>, %f: tensor<?x1024xbf16>, %gamma: tensor<1024xf32>, %beta: tensor<1024xf32>, %gate: tensor<1024xf32>,
+                 %after: tensor<1024xf32>, %seed: i64, %step: i64) -> tensor<?x1024xbf16> {
+  %n = resid.layer_norm %f gamma(%gamma) beta(%beta) {epsilon = 1.0e-5} : tensor<?x1024xbf16>, tensor<1024xf32>, tensor<1024xf32>
+  %d = resid.dropout %n seed(%seed, %step) {p = 0.1, site = 0} : tensor<?x1024xbf16>
+  %s = resid.add %x, %d gate(%gate) : tensor<?x1024xbf16>, tensor<1024xf32>
+  %y = resid.rms_norm %s gamma(%after) {epsilon = 1.0e-5} : tensor<?x1024xbf16>, tensor<1024xf32>
+  return %y : tensor<?x1024xbf16>
+}
