@@ -73,13 +73,13 @@ SmallVector<Value> AttentionPlaces::forOrigins(const KeyHead &head, Value first,
   if (!shape.hasOrigins())
     return body(first, end, carried);
   auto getOrigin = [&](Value row) { return loadRange(2, head.batch, code.remainder(row, shape.queries.value)); };
-  Value last = code.subtract(end, 1);
   SmallVector<Value> begin{first};
   llvm::append_range(begin, carried);
   SmallVector<Value> all =
       code.rolledLoop(first, end, 1, begin, [&](Value row, ValueRange before) -> SmallVector<Value> {
-        Value next = code.add(row, 1), isLast = code.isEqual(row, last);
-        Value differs = code.compare(arith::CmpIPredicate::ne, getOrigin(row), getOrigin(code.min(next, last)));
+        Value next = code.add(row, 1), isLast = code.isEqual(next, end);
+        Value following = getOrigin(code.select(isLast, row, next));
+        Value differs = code.compare(arith::CmpIPredicate::ne, getOrigin(row), following);
         return code.choose(
             code.either(isLast, differs), before.getTypes(),
             [&] {

@@ -11,6 +11,9 @@
 
 namespace mlir::resid::cuda {
 
+/// Registers that a thread may have on every chip.
+inline constexpr int64_t kMostThreadRegisters = 255;
+
 class DeviceKernel : public kernels::KernelCode {
 public:
   /// `count`: how many functions the module's kernels have so far; each function gets a number.

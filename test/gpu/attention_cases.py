@@ -146,6 +146,7 @@ def choose_relaxed(folder, residc):
     to.add("a relaxed pack", PACK.replace("f32>", "bf16>"), programs.name_arrays(f"bf16[2x4x300x24] bf16[2x2x300x24] bf16[2x2x300x20] i32[2x300]={numbers}"), 1)
     to.add("relaxed special values", SPECIAL.replace("xf32>", "xbf16>"), programs.name_arrays("bf16[1x2x7x20] bf16[1x2x300x20] bf16[1x2x300x20] bf16[7x300]"), 3)
     to.add("a relaxed head of 64", TWICE.replace("x20xf32", "x64xf16").replace("x9x", "x40x"), programs.name_arrays("f16[1x2x40x64] f16[1x2x40x64]"), 1)
+    to.add("a relaxed head of 128", TWICE.replace("x20xf32", "x128xbf16").replace("x9x", "x40x"), programs.name_arrays("bf16[1x2x40x128] bf16[1x2x40x128]"), 1)
     relaxed = [dataclasses.replace(case, flags=("--relax-rounding=products", *case.flags)) for case in to.cases]
     return relaxed + [dataclasses.replace(relaxed[4], order=order) for order in ("backward", "random=1")]
 

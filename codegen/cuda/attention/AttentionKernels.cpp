@@ -50,7 +50,7 @@ static SmallVector<AttentionPlan> choosePlans(const AttentionShape &shape, bool 
 void AttentionKernel::emit() {
   SmallVector<AttentionPlan> plans = choosePlans(getShape(), relaxesProducts);
   auto add = [&](StringRef suffix, const AttentionPlan &plan, EmitFunction emit) {
-    addFunction(suffix, {}, plan.getThreads(), /*registers=*/0, emit);
+    addFunction(suffix, {}, plan.getThreads(), kMostThreadRegisters, emit);
   };
   if (!getShape().isBackward)
     return add("__attention", plans[0],

@@ -13,8 +13,9 @@ using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 using namespace mlir::resid::attention;
 
-/// Registers that the sums of a thread's columns may take, and rows that are shared at most.
-static constexpr int64_t kSumRegisters = 32, kMostShared = 8;
+/// Words of the sums of a thread's columns, and rows that are shared at most.
+static constexpr int64_t kSumWords = 32, kMostShared = 8;
+/// Of f32.
 static constexpr int64_t kMostWarps = 4, kLeastTerms = 4, kMostTerms = 16;
 /// Of a thread at most: keys of a chunk, and queries.
 static constexpr int64_t kOwnKeys = kChunkKeys / kWarpThreads, kOwnQueries = 4;
@@ -32,7 +33,7 @@ int64_t cuda::countColumns(const AttentionShape &shape, unsigned operand) {
 /// As many shared rows as there are registers for: a sum of each of a thread's `columns`, and products of each own row.
 /// `rows`: so many there are.
 static AttentionPlan choose(const AttentionShape &shape, int64_t most, int64_t columns, const Extent &rows) {
-  int64_t wide = countRegisters(shape), fitting = std::min(most / wide, kSumRegisters / (columns * wide));
+  int64_t wide = countRegisters(shape), fitting = std::min(most / wide, kSumWords / (columns * wide));
   AttentionPlan plan;
   plan.sharedRows = int64_t(llvm::bit_floor(uint64_t(std::max<int64_t>(1, fitting))));
   plan.warps = kMostWarps;
@@ -40,7 +41,7 @@ static AttentionPlan choose(const AttentionShape &shape, int64_t most, int64_t c
     plan.sharedRows = std::min(plan.sharedRows, raise(rows.known));
     plan.warps = std::min(kMostWarps, raise(llvm::divideCeil(rows.known, plan.sharedRows)));
   }
-  plan.terms = std::clamp(raise(shape.getHeadSize()), kLeastTerms, kMostTerms);
+  plan.terms = std::clamp(raise(shape.getHeadSize()), kLeastTerms, kMostTerms / wide);
   return plan;
 }
 
@@ -68,6 +69,9 @@ AttentionPlan AttentionPlan::chooseForward(const AttentionShape &shape, bool rel
   AttentionPlan plan = choose(shape, kMostShared, countColumns(shape, AttentionShape::kV), countRows(shape));
   plan.ownRows = countOwn(shape.keys, kOwnKeys);
   plan.usesMatrixUnits = relaxesProducts && suitsMatrixUnits(plan, shape);
+  // With the most sums, the weights and sums of four warps leave no shared memory for rows of values.
+  if (plan.usesMatrixUnits && plan.sharedRows * countColumns(shape, AttentionShape::kV) == kSumWords)
+    plan.warps = std::min(plan.warps, kMostWarps / 2);
   return plan;
 }
 

@@ -71,7 +71,6 @@ QueryUnit AttentionWarp::makeQueryUnit(Value number) {
   Value all = countRows(), firstOfBlock;
   std::tie(unit.head, firstOfBlock) = findBlock(number, all);
   unit.seen = findSeenByRows(unit.head, firstOfBlock, code.min(plan.getBlockRows(), code.subtract(all, firstOfBlock)));
-  unit.lastKey = code.subtract(unit.seen.end, 1);
   unit.firstRow = code.add(firstOfBlock, rowsBefore);
   unit.count = code.subtract(all, unit.firstRow);
   unit.first = getPlace(unit.head, getRow(unit, code.constant(0)));
@@ -87,7 +86,6 @@ AttentionWarp::Numbers AttentionWarp::forParts(const QueryUnit &unit, Numbers fi
   return forOrigins(unit.head, firstOfBlock, end, first, [&](Value low, Value high, ValueRange before) {
     QueryUnit part = unit;
     part.seen = findSeenByRows(unit.head, low, code.subtract(high, low));
-    part.lastKey = code.subtract(part.seen.end, 1);
     part.firstInPart = low, part.endOfPart = high;
     return body(part, llvm::to_vector(before));
   });
@@ -109,23 +107,40 @@ Value AttentionWarp::isInPart(const QueryUnit &part, int64_t row) {
 }
 
 /// Without divisions: a row is that after the one before it, or in the next head.
-SmallVector<WarpQuery> AttentionWarp::makeQueries(const QueryUnit &unit) {
-  SmallVector<WarpQuery> queries;
-  QueryPlace place = {unit.first.batch, makeOpaque(code, unit.first.head), makeOpaque(code, unit.first.query)};
+void AttentionWarp::forQueries(const QueryUnit &unit, function_ref<void(int64_t, const WarpQuery &)> body) {
+  QueryPlace place = unit.first;
   for (int64_t i = 0; i < plan.sharedRows; ++i) {
-    queries.push_back(makeQuery(place));
+    place.head = makeOpaque(code, place.head), place.query = makeOpaque(code, place.query);
+    WarpQuery query = makeQuery(place);
     if (unit.firstInPart)
-      queries.back().seen.end = code.select(isInPart(unit, i), queries.back().seen.end, 0);
+      query.seen.end = code.select(isInPart(unit, i), query.seen.end, 0);
+    body(i, query);
     Value isThere = code.isAtMost(code.constant(i + 2), unit.count), next = code.add(place.query, 1);
     Value isInNext = code.both(isThere, code.isEqual(next, shape.queries.value));
     place.head = code.select(isInNext, code.add(place.head, 1), place.head);
     place.query = code.select(isInNext, code.constant(0), code.select(isThere, next, place.query));
   }
-  return queries;
 }
 
 Value AttentionWarp::getRow(const QueryUnit &unit, Value number) {
   return code.min(code.add(unit.firstRow, number), code.subtract(countRows(), 1));
+}
+
+/// From the unit's first place on, by one division of short numbers: one of long ones is a call, across which ptxas
+/// keeps little in registers.
+QueryPlace AttentionWarp::getRowPlace(const QueryUnit &unit, Value number) {
+  auto narrow = [&](Value count) {
+    constexpr int64_t most = int64_t(1) << 30; // more than rows of a warp
+    return code.castInteger(code.min(count, most), code.getI32Type());
+  };
+  auto widen = [&](Value count) { return code.castInteger(count, code.getI64Type()); };
+  const QueryPlace &first = unit.first;
+  Value queries = shape.queries.value, row = narrow(code.max(code.min(number, code.subtract(unit.count, 1)), 0));
+  Value ofHead = narrow(code.subtract(queries, first.query)), isLater = code.isAtMost(ofHead, row);
+  Value after = code.select(isLater, code.subtract(row, ofHead), 0), all = narrow(queries);
+  Value heads = code.select(isLater, code.add(code.divide(after, all), 1), 0);
+  Value query = code.select(isLater, widen(code.remainder(after, all)), code.add(first.query, widen(row)));
+  return {first.batch, code.add(first.head, widen(heads)), query};
 }
 
 //===------------------------------------------- numbers of rows --------------------------------------------------===//
@@ -278,35 +293,50 @@ AttentionWarp::Numbers AttentionWarp::multiply(const Rows &sharedRows, const Row
   return sums;
 }
 
-SmallVector<Value> AttentionWarp::getKeys(Value first) {
-  SmallVector<Value> keys;
-  for (int64_t j = 0; j < plan.ownRows; ++j)
-    keys.push_back(getOwn(first, j));
-  return keys;
-}
-
 AttentionWarp::Numbers AttentionWarp::multiplyChunk(const QueryUnit &unit, Value first, unsigned ofQueries,
                                                     unsigned ofKeys) {
   Value head = atHead(ofKeys, unit.head);
-  auto locateQuery = [&](Value number) { return atPlace(ofQueries, getPlace(unit.head, getRow(unit, number))); };
+  auto locateQuery = [&](Value number) { return atPlace(ofQueries, getRowPlace(unit, number)); };
   auto locateKey = [&](Value number) { return advance(head, ofKeys, kKey, code.add(first, number)); };
   auto locateLastKey = [&](Value number) {
-    return advance(head, ofKeys, kKey, code.min(code.add(first, number), unit.lastKey));
+    return advance(head, ofKeys, kKey, code.min(code.add(first, number), code.subtract(unit.seen.end, 1)));
   };
-  Value areThere = code.isAtMost(code.add(first, plan.ownRows * kWarpThreads - 1), unit.lastKey);
+  Value areThere = code.isAtMost(code.add(first, plan.ownRows * kWarpThreads), unit.seen.end);
   return multiply({ofQueries, locateQuery}, {ofKeys, locateLastKey, locateKey, areThere});
 }
 
 //===------------------------------------------- scores -----------------------------------------------------------===//
 
-Value AttentionWarp::makeScore(const WarpQuery &query, Value product, Value key, Value lastKey, Value *slope) {
-  Value isPresent = code.compare(arith::CmpIPredicate::slt, key, query.seen.end);
-  if (query.seen.first)
-    isPresent = code.both(isPresent, code.compare(arith::CmpIPredicate::sge, key, query.seen.first));
+AttentionWarp::Numbers AttentionWarp::getKeyNumbers() {
+  Numbers keys;
+  for (int64_t j = 0; j < plan.ownRows; ++j)
+    keys.push_back(code.castInteger(getOwn(code.constant(0), j), code.getI32Type()));
+  return keys;
+}
+
+/// Of two words, numbers of keys would take twice the registers, and twice the time.
+SeenHere AttentionWarp::findSeenHere(const WarpQuery &query, Value first, Value end) {
+  auto count = [&](Value key) {
+    return code.castInteger(code.min(code.max(code.subtract(key, first), 0), kChunkKeys), code.getI32Type());
+  };
+  SeenHere seen{query.seen.first ? count(query.seen.first) : Value(), count(query.seen.end), {}, {}};
+  if (shape.hasMask) {
+    Value last = code.subtract(end, 1);
+    seen.mask = advance(query.mask, AttentionShape::kMask, kKey, code.min(first, last));
+    seen.last = count(last);
+  }
+  return seen;
+}
+
+Value AttentionWarp::makeScore(const SeenHere &seen, Value product, Value key, Value *slope) {
+  Value isPresent = code.compare(arith::CmpIPredicate::slt, key, seen.end);
+  if (seen.first)
+    isPresent = code.both(isPresent, code.compare(arith::CmpIPredicate::sge, key, seen.first));
   Value score = numbers.scale(product, slope);
   if (shape.hasMask) {
     constexpr unsigned operand = AttentionShape::kMask;
-    Value place = advance(query.mask, operand, kKey, code.min(key, lastKey));
+    Value number = code.castInteger(code.min(key, seen.last), code.getI64Type());
+    Value place = advance(seen.mask, operand, kKey, number);
     Value element = kernels::loadElement(code, code.getLoc(), getElementType(operand), place, code.constant(0),
                                          kernels::Alignment::Element);
     score = numbers.mask(score, element, isPresent);
@@ -367,27 +397,27 @@ AttentionWarp::Numbers AttentionWarp::drawKept(const WarpQuery &query, Value fir
 
 //===------------------------------------------- weights in shared memory -----------------------------------------===//
 
-Value AttentionWarp::atWeights(int64_t list, Value own) {
+/// `first`: of the shared rows.
+Value AttentionWarp::atWeights(int64_t list, Value own, int64_t first) {
   Value row = code.add(own, list * plan.ownRows * kWarpThreads);
-  return code.at(weights, getArithmetic(), code.multiply(row, plan.sharedRows));
+  return code.at(weights, getArithmetic(), code.add(code.multiply(row, plan.sharedRows), first));
 }
 
-/// Of as many numbers as a list has for a row.
-static unsigned getAlignment(const AttentionPlan &plan, FloatType type) {
-  return unsigned(std::min<int64_t>(plan.sharedRows * type.getWidth() / 8, kVectorBytes));
+static int64_t getBytes(FloatType type) { return type.getWidth() / 8; }
+
+int64_t AttentionWarp::getVectorRows() const {
+  return std::min(plan.sharedRows, kVectorBytes / getBytes(getArithmetic()));
 }
 
-void AttentionWarp::storeWeights(int64_t list, Value own, ArrayRef<Value> ofShared) {
-  Value stored = ofShared.size() == 1 ? ofShared.front() : makeVector(code, ofShared);
-  code.create<LLVM::StoreOp>(stored, atWeights(list, own), getAlignment(plan, getArithmetic()));
-}
-
-void AttentionWarp::storeWeights(int64_t list, ArrayRef<Value> all) {
+void AttentionWarp::storeWeights(int64_t list, ArrayRef<Value> weights, int64_t first) {
+  int64_t rows = int64_t(weights.size()) / plan.ownRows;
   for (int64_t j = 0; j < plan.ownRows; ++j) {
     Numbers ofOwn;
-    for (int64_t i = 0; i < plan.sharedRows; ++i)
-      ofOwn.push_back(all[i * plan.ownRows + j]);
-    storeWeights(list, getOwn(code.constant(0), j), ofOwn);
+    for (int64_t i = 0; i < rows; ++i)
+      ofOwn.push_back(weights[i * plan.ownRows + j]);
+    Value stored = rows == 1 ? ofOwn.front() : makeVector(code, ofOwn);
+    code.create<LLVM::StoreOp>(stored, atWeights(list, getOwn(code.constant(0), j), first),
+                               unsigned(getVectorRows() * getBytes(getArithmetic())));
   }
 }
 
@@ -395,7 +425,8 @@ AttentionWarp::Numbers AttentionWarp::loadWeights(int64_t list, Value own) {
   Type type = getArithmetic();
   if (plan.sharedRows > 1)
     type = VectorType::get(plan.sharedRows, type);
-  Value loaded = code.create<LLVM::LoadOp>(type, atWeights(list, own), getAlignment(plan, getArithmetic()));
+  Value loaded =
+      code.create<LLVM::LoadOp>(type, atWeights(list, own), unsigned(getVectorRows() * getBytes(getArithmetic())));
   if (plan.sharedRows == 1)
     return {loaded};
   Numbers ofShared;

@@ -22,6 +22,14 @@ struct WarpQuery {
   Value mask, randomRow;
 };
 
+/// Which keys a query sees among up to 256 that follow each other: by numbers (i32) that count from the first of them.
+struct SeenHere {
+  /// Null: `first` is 0.
+  Value first, end;
+  /// Where the mask's numbers of these keys begin, and the last key that has one; null without a mask.
+  Value mask, last;
+};
+
 /// Some queries of one head of keys, which a warp shares.
 struct QueryUnit {
   attention::KeyHead head;
@@ -29,7 +37,6 @@ struct QueryUnit {
   Value firstRow, count;
   /// Keys that one of the block's queries may see, of which the last one is there.
   attention::KeyRange seen;
-  Value lastKey;
   /// All other rows see none of them; null: all rows of the block may.
   Value firstInPart, endOfPart;
   /// The place of the first row.
@@ -69,13 +76,16 @@ public:
                    function_ref<Numbers(const QueryUnit &part, Numbers before)> body);
   /// The numbers `after`, as many for each shared row, but those `before` of rows that are not in the part.
   Numbers takePart(const QueryUnit &part, Numbers after, ArrayRef<Value> before);
-  /// The row that has this number (i64) among those of the warp.
+  /// The row that has this number (i64) among those of the warp, and its place. Those past the last one stand for it.
   Value getRow(const QueryUnit &unit, Value number);
+  attention::QueryPlace getRowPlace(const QueryUnit &unit, Value number);
   WarpQuery makeQuery(const attention::QueryPlace &place);
-  /// Those of a unit. They are computed where this is called, so that they take no registers in between.
-  SmallVector<WarpQuery> makeQueries(const QueryUnit &unit);
-  /// Key number `own` of the thread in the chunk that begins at `first`, for each of its own.
-  SmallVector<Value> getKeys(Value first);
+  /// Calls `body` with each row of a unit and its query, which is computed there, so that it takes no registers before.
+  void forQueries(const QueryUnit &unit, function_ref<void(int64_t row, const WarpQuery &query)> body);
+  /// A query's keys from `first` on, of those before `end`, of which the last one is there.
+  SeenHere findSeenHere(const WarpQuery &query, Value first, Value end);
+  /// The thread's own keys of a chunk, as SeenHere counts them.
+  Numbers getKeyNumbers();
   /// One number in the arithmetic type, and back.
   Value load(unsigned operand, Value pointer);
   void store(Value number, unsigned operand, Value pointer);
@@ -103,9 +113,8 @@ public:
   Numbers multiplyOnMatrixUnits(const Rows &sharedRows, const Rows &ownRows);
   /// Those of a unit's queries and the keys of the chunk that begins at `first`.
   Numbers multiplyChunk(const QueryUnit &unit, Value first, unsigned ofQueries, unsigned ofKeys);
-  /// The score of a product. `slope`: as ScoreArithmetic::scale has it. `lastKey`: one that is there, as masks are not
-  /// read past it.
-  Value makeScore(const WarpQuery &query, Value product, Value key, Value lastKey, Value *slope = nullptr);
+  /// The score of a query's product with the key that has this number (i32). `slope`: as ScoreArithmetic::scale has it.
+  Value makeScore(const SeenHere &seen, Value product, Value key, Value *slope = nullptr);
   /// The sum S, or the largest, of numbers of the keys of a chunk, of which the thread has those of its own.
   Value reduce(rows::ReductionKind kind, ArrayRef<Value> own);
   /// Which of a thread's own keys of the chunk that begins at key `first` dropout keeps (i1).
@@ -113,10 +122,11 @@ public:
   /// Which of the 8 keys from `first` on, a multiple of 8, dropout keeps: bits of an i32.
   Value drawCall(const WarpQuery &query, Value first);
 
-  /// In shared memory, list `list`: the weights of own row number `own` (i64, of all threads) for all shared rows.
-  void storeWeights(int64_t list, Value own, ArrayRef<Value> ofShared);
-  /// All of the thread's own rows: number i · n + j is that of shared row i and own row j of n.
-  void storeWeights(int64_t list, ArrayRef<Value> all);
+  /// In shared memory, list `list`: the weights of the thread's own rows for shared rows from `first` on. Number
+  /// i · n + j is that of shared row `first` + i and own row j of n.
+  void storeWeights(int64_t list, ArrayRef<Value> weights, int64_t first = 0);
+  /// Shared rows whose weights for an own row are one access.
+  int64_t getVectorRows() const;
   Numbers loadWeights(int64_t list, Value own);
   /// Adds the columns of rows, each times its weight for each shared row, to `sums`: those from `begin` up to `end`
   /// (i64), ascending. `locate`: where a row begins. `skipsAbsent`: those of weight -0 are left out.
@@ -147,7 +157,7 @@ private:
   void copyTerms(const Rows &rows, Value number, Value first, Value term, Value target);
   void copyRows(const Rows &sharedRows, const Rows &ownRows, Value first);
   SmallVector<Numbers> loadTerms(Value rows, ArrayRef<Value> numbers, Value term);
-  Value atWeights(int64_t list, Value own);
+  Value atWeights(int64_t list, Value own, int64_t first = 0);
   Value getColumn(int64_t column);
   int64_t getTileColumns(unsigned operand) const;
   Value atTile(Value row, Value column, unsigned operand);

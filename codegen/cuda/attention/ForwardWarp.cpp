@@ -4,6 +4,9 @@
 
 #include "codegen/cuda/attention/ForwardWarp.h"
 
+#include "codegen/cuda/SharedArray.h"
+#include "codegen/cuda/rows/OpaqueValues.h"
+#include "codegen/cuda/rows/Shuffles.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
@@ -13,37 +16,60 @@ using namespace mlir::resid::attention;
 
 ForwardWarp::ForwardWarp(Code &code, kernels::KernelBody &body, const AttentionPlan &plan)
     : warp(code, body, plan, /*weights=*/1), code(code), plan(warp.plan),
-      columns(countColumns(warp.shape, AttentionShape::kV)) {}
+      columns(countColumns(warp.shape, AttentionShape::kV)) {
+  int64_t count = plan.getThreads() * plan.sharedRows * columns;
+  sums = code.at(SharedArray(code, warp.getArithmetic(), count, ".sums").getStart(code), warp.getArithmetic(),
+                 getNumber<NVVM::ThreadIdXOp>(code));
+}
 
 //===------------------------------------------- states ----------------------------------------------------------===//
 
-static SmallVector<Value> concatenate(ArrayRef<Value> a, ArrayRef<Value> b, ArrayRef<Value> c) {
-  SmallVector<Value> all(a);
-  all.append(b.begin(), b.end());
-  all.append(c.begin(), c.end());
-  return all;
+/// Thread i of the warp keeps the largest score and the sum of query i, which all threads know, and sums of values are
+/// in shared memory: in registers, they would take those that scores need.
+ForwardWarp::Numbers ForwardWarp::pack(const States &states) {
+  Numbers packed;
+  for (const Numbers &each : {states.maxima, states.totals}) {
+    Value own = each.front();
+    for (int64_t i = 1; i < plan.sharedRows; ++i)
+      own = code.select(code.isEqual(warp.lane, i), each[i], own);
+    packed.push_back(own);
+  }
+  for (auto [i, sum] : llvm::enumerate(states.sums))
+    code.create<LLVM::StoreOp>(sum, atSum(i));
+  return packed;
 }
 
+ForwardWarp::States ForwardWarp::unpack(ValueRange packed) {
+  States states;
+  for (int64_t i = 0; i < plan.sharedRows; ++i) {
+    states.maxima.push_back(takeFrom(code, packed[0], i));
+    states.totals.push_back(takeFrom(code, packed[1], i));
+  }
+  for (int64_t i = 0; i < plan.sharedRows * columns; ++i)
+    states.sums.push_back(code.create<LLVM::LoadOp>(warp.getArithmetic(), atSum(i)));
+  return states;
+}
+
+Value ForwardWarp::atSum(int64_t number) { return code.at(sums, warp.getArithmetic(), number * plan.getThreads()); }
+
 void ForwardWarp::emit() {
-  size_t rows = plan.sharedRows;
+  int64_t rows = plan.sharedRows;
   warp.forUnits(warp.countRows(), [&](Value number) {
     QueryUnit unit = warp.makeQueryUnit(number);
     Value none = warp.constantFloat(-kInfinity), zero = warp.constantFloat(0.0);
-    auto split = [&](ValueRange all) {
-      return States{all.take_front(rows), all.slice(rows, rows), all.drop_front(2 * rows)};
-    };
-    Numbers first = concatenate(Numbers(rows, none), Numbers(rows, zero), Numbers(rows * columns, zero));
+    Numbers first = pack({Numbers(rows, none), Numbers(rows, zero), Numbers(rows * columns, zero)});
     Numbers last = warp.forParts(unit, first, [&](const QueryUnit &part, Numbers before) {
       return code.rolledLoop(warp.getFirstChunk(part.seen), part.seen.end, kChunkKeys, before,
                              [&](Value key, ValueRange carried) -> Numbers {
-                               States joined = join(split(carried), emitChunk(part, key));
-                               return concatenate(joined.maxima, joined.totals, joined.sums);
+                               States chunk = emitChunk(part, key);
+                               return pack(join(unpack(carried), chunk));
                              });
     });
-    States states = split(last);
-    SmallVector<WarpQuery> queries = warp.makeQueries(unit);
-    for (int64_t i = 0; i < plan.sharedRows; ++i)
-      code.choose(code.isAtMost(code.constant(i + 1), unit.count), [&] { finish(queries[i], i, states); });
+    States states = unpack(last);
+    QueryUnit again = warp.makeQueryUnit(makeOpaque(code, number));
+    warp.forQueries(again, [&](int64_t row, const WarpQuery &query) {
+      code.choose(code.isAtMost(code.constant(row + 1), again.count), [&] { finish(query, row, states); });
+    });
   });
 }
 
@@ -99,25 +125,45 @@ ForwardWarp::States ForwardWarp::emitChunk(const QueryUnit &unit, Value first) {
   return chunk;
 }
 
-/// An absent key has the weight -0, which is no weight of a present one. So has one that is dropped, once it is in the
-/// sum.
+/// A row at a time, in a branch that is always taken, as a grid has blocks. ptxas does not mix what stands in different
+/// branches: in one piece, it begins with all rows at once, and then lacks registers.
 void ForwardWarp::emitWeights(const QueryUnit &unit, Value first, States &chunk) {
   Numbers products = warp.multiplyChunk(unit, first, AttentionShape::kQ, AttentionShape::kK), factors;
-  SmallVector<Value> keys = warp.getKeys(first);
-  for (auto [i, query] : llvm::enumerate(warp.makeQueries(unit))) {
-    Numbers scores, weights, kept = warp.shape.threshold == 0 ? Numbers() : warp.drawKept(query, first);
-    for (auto [j, key] : llvm::enumerate(keys))
-      scores.push_back(warp.makeScore(query, products[i * plan.ownRows + j], key, unit.lastKey));
-    chunk.maxima.push_back(code.add(warp.reduce(rows::ReductionKind::SignedMax, scores), 0.0));
-    Value reference = warp.numbers.getReference(chunk.maxima.back());
-    for (auto [j, score] : llvm::enumerate(scores)) {
-      weights.push_back(warp.numbers.weigh(score, reference));
-      Value factor = kept.empty() ? weights.back() : warp.numbers.drop(weights.back(), kept[j], -0.0);
-      factors.push_back(code.select(code.isEqual(score, -kInfinity), -0.0, factor));
-    }
-    chunk.totals.push_back(warp.reduce(rows::ReductionKind::Sum, weights));
+  int64_t vectorRows = warp.getVectorRows();
+  warp.forQueries(unit, [&](int64_t row, const WarpQuery &query) {
+    ArrayRef<Value> ofRow = ArrayRef(products).slice(row * plan.ownRows, plan.ownRows);
+    Value blocks = readAnew(code, code.getLoc(), "%nctaid.x");
+    Numbers none(plan.ownRows + 2, warp.constantFloat(0.0));
+    Numbers made = code.choose(
+        code.compare(arith::CmpIPredicate::sgt, blocks, 0), TypeRange(ValueRange(none)),
+        [&] { return emitRowWeights(unit, first, query, ofRow); }, [&] { return none; });
+    chunk.totals.push_back(made.pop_back_val());
+    chunk.maxima.push_back(made.pop_back_val());
+    factors.append(made);
+    if ((row + 1) % vectorRows != 0)
+      return;
+    warp.storeWeights(0, factors, row + 1 - vectorRows);
+    factors.clear();
+  });
+}
+
+/// What is stored of a query's weights, the largest score, and the sum of the weights. An absent key has the weight -0,
+/// which is no weight of a present one. So has one that is dropped, once it is in the sum.
+ForwardWarp::Numbers ForwardWarp::emitRowWeights(const QueryUnit &unit, Value first, const WarpQuery &query,
+                                                 ArrayRef<Value> products) {
+  SeenHere seen = warp.findSeenHere(query, first, unit.seen.end);
+  Numbers scores, weights, factors, kept = warp.shape.threshold == 0 ? Numbers() : warp.drawKept(query, first);
+  for (auto [product, key] : llvm::zip_equal(products, warp.getKeyNumbers()))
+    scores.push_back(warp.makeScore(seen, product, key));
+  Value largest = code.add(warp.reduce(rows::ReductionKind::SignedMax, scores), 0.0);
+  Value reference = warp.numbers.getReference(largest);
+  for (auto [j, score] : llvm::enumerate(scores)) {
+    weights.push_back(warp.numbers.weigh(score, reference));
+    Value factor = kept.empty() ? weights.back() : warp.numbers.drop(weights.back(), kept[j], -0.0);
+    factors.push_back(code.select(code.isEqual(score, -kInfinity), -0.0, factor));
   }
-  warp.storeWeights(0, factors);
+  factors.append({largest, warp.reduce(rows::ReductionKind::Sum, weights)});
+  return factors;
 }
 
 /// Whether one of these is Inf or NaN.

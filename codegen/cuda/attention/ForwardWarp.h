@@ -24,9 +24,14 @@ private:
     Numbers maxima, totals, sums;
   };
 
+  /// What a thread keeps in registers of the states, from chunk to chunk.
+  Numbers pack(const States &states);
+  States unpack(ValueRange packed);
+  Value atSum(int64_t number);
   States join(const States &states, const States &chunk);
   States emitChunk(const QueryUnit &unit, Value first);
   void emitWeights(const QueryUnit &unit, Value first, States &chunk);
+  Numbers emitRowWeights(const QueryUnit &unit, Value first, const WarpQuery &query, ArrayRef<Value> products);
   Numbers emitValues(const QueryUnit &unit, Value first);
   Numbers emitValuesOnMatrixUnits(const QueryUnit &unit, Value first);
   void finish(const WarpQuery &query, int64_t row, const States &states);
@@ -36,6 +41,8 @@ private:
   const AttentionPlan &plan;
   /// Of values, that a thread has.
   int64_t columns;
+  /// In shared memory, the thread's first sum of values, of all queries.
+  Value sums;
 };
 
 } // namespace mlir::resid::cuda

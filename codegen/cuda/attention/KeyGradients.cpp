@@ -97,7 +97,6 @@ void KeyGradients::makeWeights(const Unit &unit, const Queries &queries) {
   constexpr unsigned q = AttentionShape::kQ, k = AttentionShape::kK, v = AttentionShape::kV;
   unsigned dy = warp.shape.getDy(), max = warp.shape.getMax(), sum = warp.shape.getSum();
   Numbers products = multiply(unit, k, queries, q), gradients = multiply(unit, v, queries, dy);
-  Value lastKey = code.subtract(warp.shape.keys.value, 1);
   Numbers ofKeys(products.size()), ofValues(products.size());
   for (int64_t j = 0; j < plan.ownRows; ++j) {
     WarpQuery query = warp.makeQuery(getPlace(unit, queries, warp.getOwn(code.constant(0), j)));
@@ -108,9 +107,10 @@ void KeyGradients::makeWeights(const Unit &unit, const Queries &queries) {
       kept = code.shiftRight(warp.drawCall(query, code.subtract(unit.first, inCall)),
                              code.castInteger(inCall, code.getI32Type()));
     }
+    SeenHere seen = warp.findSeenHere(query, unit.first, warp.shape.keys.value);
     for (int64_t i = 0; i < plan.sharedRows; ++i) {
       size_t pair = i * plan.ownRows + j;
-      Value slope, score = warp.makeScore(query, products[pair], code.add(unit.first, i), lastKey, &slope);
+      Value slope, score = warp.makeScore(seen, products[pair], code.constant(code.getI32Type(), i), &slope);
       Value weight = warp.numbers.makeWeight(score, largest, total), gradient = gradients[pair];
       ofValues[pair] = weight;
       if (kept) {

@@ -17,7 +17,7 @@ void QueryGradients::emit() {
   int64_t columns = countColumns(warp.shape, AttentionShape::kK);
   warp.forUnits(warp.countRows(), [&](Value number) {
     QueryUnit unit = warp.makeQueryUnit(number);
-    Statistics statistics = loadStatistics(warp.makeQueries(unit));
+    Statistics statistics = loadStatistics(unit);
     using Step = function_ref<Numbers(Value first, Numbers sums)>;
     auto forChunks = [&](const QueryUnit &part, ArrayRef<Value> before, Step add) {
       Numbers after = code.rolledLoop(warp.getFirstChunk(part.seen), part.seen.end, kChunkKeys, before,
@@ -37,39 +37,41 @@ void QueryGradients::emit() {
       return means;
     });
     auto means = ArrayRef(made).take_front(plan.sharedRows), sums = ArrayRef(made).drop_front(plan.sharedRows);
-    SmallVector<WarpQuery> queries = warp.makeQueries(unit);
-    statistics = loadStatistics(queries);
-    for (int64_t i = 0; i < plan.sharedRows; ++i)
-      code.choose(code.isAtMost(code.constant(i + 1), unit.count),
-                  [&] { finish(unit, queries[i], i, statistics, means[i], sums.slice(i * columns, columns)); });
+    statistics = loadStatistics(unit);
+    warp.forQueries(unit, [&](int64_t row, const WarpQuery &query) {
+      code.choose(code.isAtMost(code.constant(row + 1), unit.count),
+                  [&] { finish(unit, query, row, statistics, means[row], sums.slice(row * columns, columns)); });
+    });
   });
 }
 
-QueryGradients::Statistics QueryGradients::loadStatistics(ArrayRef<WarpQuery> queries) {
+QueryGradients::Statistics QueryGradients::loadStatistics(const QueryUnit &unit) {
   Statistics statistics;
   unsigned max = warp.shape.getMax(), sum = warp.shape.getSum();
-  for (const WarpQuery &query : queries) {
+  warp.forQueries(unit, [&](int64_t, const WarpQuery &query) {
     statistics.max.push_back(warp.load(max, warp.atPlace(max, query.place)));
     statistics.sum.push_back(warp.load(sum, warp.atPlace(sum, query.place)));
-  }
+  });
   return statistics;
 }
 
 QueryGradients::Weights QueryGradients::makeWeights(const QueryUnit &unit, const Statistics &statistics, Value first) {
   Numbers products = warp.multiplyChunk(unit, first, AttentionShape::kQ, AttentionShape::kK);
   Numbers gradients = warp.multiplyChunk(unit, first, warp.shape.getDy(), AttentionShape::kV);
+  Numbers keys = warp.getKeyNumbers();
   Weights made;
-  for (auto [i, query] : llvm::enumerate(warp.makeQueries(unit))) {
+  warp.forQueries(unit, [&](int64_t row, const WarpQuery &query) {
+    SeenHere seen = warp.findSeenHere(query, first, unit.seen.end);
     Numbers kept = warp.shape.threshold == 0 ? Numbers() : warp.drawKept(query, first);
-    for (auto [j, key] : llvm::enumerate(warp.getKeys(first))) {
-      size_t pair = i * plan.ownRows + j;
+    for (auto [j, key] : llvm::enumerate(keys)) {
+      size_t pair = row * plan.ownRows + j;
       Value slope, gradient = gradients[pair];
-      Value score = warp.makeScore(query, products[pair], key, unit.lastKey, &slope);
-      made.weights.push_back(warp.numbers.makeWeight(score, statistics.max[i], statistics.sum[i]));
+      Value score = warp.makeScore(seen, products[pair], key, &slope);
+      made.weights.push_back(warp.numbers.makeWeight(score, statistics.max[row], statistics.sum[row]));
       made.gradients.push_back(kept.empty() ? gradient : warp.numbers.drop(gradient, kept[j], 0.0));
       made.slopes.push_back(slope);
     }
-  }
+  });
   return made;
 }
 

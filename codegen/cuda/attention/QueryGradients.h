@@ -30,7 +30,7 @@ private:
     Numbers weights, gradients, slopes;
   };
 
-  Statistics loadStatistics(ArrayRef<WarpQuery> queries);
+  Statistics loadStatistics(const QueryUnit &unit);
   Weights makeWeights(const QueryUnit &unit, const Statistics &statistics, Value first);
   Numbers addTerms(const QueryUnit &unit, const Statistics &statistics, Value first, Numbers means);
   Numbers addChunk(const QueryUnit &unit, const Statistics &statistics, ArrayRef<Value> means, Value first,

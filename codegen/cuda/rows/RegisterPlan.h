@@ -5,15 +5,13 @@
 #ifndef RESID_CODEGEN_CUDA_ROWS_REGISTERPLAN_H
 #define RESID_CODEGEN_CUDA_ROWS_REGISTERPLAN_H
 
+#include "codegen/cuda/DeviceKernel.h"
 #include "codegen/cuda/rows/RowSchedule.h"
 #include "codegen/rows/RowsDialect.h"
 #include "codegen/rows/SumOrder.h"
 #include <optional>
 
 namespace mlir::resid::cuda {
-
-/// Registers that a thread may have on every chip.
-inline constexpr int64_t kMostThreadRegisters = 255;
 
 /// A row is cut into the spans of the ordered sum, of 1,024 columns. Thread t of a span has the lanes
 /// lanes·t, …, lanes·t + lanes - 1 of each of its chunks of 64 columns. So the chain of a lane stays in one thread, and

@@ -18,13 +18,14 @@ Value cuda::makeVector(Code &builder, ArrayRef<Value> elements) {
   return vector;
 }
 
-Value cuda::exchange(Code &builder, Value value, int64_t distance, Value mask) {
+/// `number`: a distance, or a thread.
+static Value shuffleWords(Code &builder, NVVM::ShflKind kind, Value value, int64_t number, Value mask) {
   Type type = value.getType(), i32 = builder.getI32Type(), i64 = builder.getI64Type();
   if (!mask)
     mask = builder.constant(i32, -1);
   auto shuffle = [&](Value word) -> Value {
-    return builder.create<NVVM::ShflOp>(i32, mask, word, builder.constant(i32, distance),
-                                        builder.constant(i32, kWarpThreads - 1), NVVM::ShflKind::bfly, UnitAttr());
+    return builder.create<NVVM::ShflOp>(i32, mask, word, builder.constant(i32, number),
+                                        builder.constant(i32, kWarpThreads - 1), kind, UnitAttr());
   };
   if (type.isInteger(32))
     return shuffle(value);
@@ -35,6 +36,14 @@ Value cuda::exchange(Code &builder, Value value, int64_t distance, Value mask) {
   Value high = shuffle(builder.castInteger(builder.shiftRight(bits, 32), i32));
   Value wide = builder.shiftLeft(builder.castInteger(high, i64), 32);
   return builder.fromBits(builder.either(wide, builder.castInteger(low, i64)));
+}
+
+Value cuda::exchange(Code &builder, Value value, int64_t distance, Value mask) {
+  return shuffleWords(builder, NVVM::ShflKind::bfly, value, distance, mask);
+}
+
+Value cuda::takeFrom(Code &builder, Value value, int64_t number) {
+  return shuffleWords(builder, NVVM::ShflKind::idx, value, number, /*mask=*/{});
 }
 
 /// Each thread of a pair does what the other one does: a + b and b + a have the same bits.

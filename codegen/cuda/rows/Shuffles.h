@@ -25,6 +25,9 @@ Value makeVector(Code &builder, ArrayRef<Value> elements);
 /// each thread of the warp that takes part; without it, all do.
 Value exchange(Code &builder, Value value, int64_t distance, Value mask = {});
 
+/// The value of thread `number` of the warp, of which all threads take part.
+Value takeFrom(Code &builder, Value value, int64_t number);
+
 /// The 64 lanes of a reduction added up, where thread t of a warp has the lanes t and t + 32. Lane l takes l + 32, then
 /// l + 16, 8, 4, 2 and 1; all threads end with the same bits.
 Value reduceLanes(Code &builder, rows::ReductionKind kind, Value low, Value high);
