@@ -132,7 +132,16 @@ def choose(folder, residc, names=SOME, sizes=SIZES):
     # place of its queries.
     to.add("twice", TWICE, programs.name_arrays("f32[1x2x9x20] f32[1x2x40x20]"), 1)
     last = to.cases.pop()
-    return to.cases + [dataclasses.replace(last, order=order) for order in ("backward", "random=1")]
+    in_order = [dataclasses.replace(last, order=order) for order in ("backward", "random=1")]
+    # The host cuts the chunks of few queries over blocks, and leaves those of many to one warp.
+    for name, heads, queries, keys, kernel in (("one query", 4, 1, 600, "chunks_1"), ("many heads", 96, 2, 260, "attention_0")):
+        q, k = (f"1x{heads}x{count}x8" for count in (queries, keys))
+        of_q, of_k = f"tensor<{q.replace('x1x', 'x?x')}xf32>", f"tensor<{k}xf32>"
+        text = f"func.func @f(%q: {of_q}, %k: {of_k}, %v: {of_k}) -> {of_q} {{\n"
+        text += f"  %y = resid.attention %q, %k, %v : {of_q}, {of_k}, {of_k}\n  return %y : {of_q}\n}}\n"
+        to.add(name, text, programs.name_arrays(f"f32[{q}] f32[{k}] f32[{k}]"), 1)
+        in_order.append(dataclasses.replace(to.cases.pop(), kernel=kernel))
+    return to.cases + in_order
 
 
 def choose_relaxed(folder, residc):

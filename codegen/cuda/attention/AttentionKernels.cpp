@@ -15,35 +15,47 @@ using namespace mlir::resid::attention;
 bool AttentionKernel::isOne(Operation *op) { return isa<attention::KernelOp, attention::BackwardOp>(op); }
 
 kernels::PlanDecision AttentionKernel::describe(Operation *kernel, bool relaxesProducts) {
-  StringRef what = isa<attention::BackwardOp>(kernel) ? "a warp has some queries, then some keys"
-                                                      : "a warp has some queries, and their chunks of keys in turn";
+  StringRef what = isa<attention::BackwardOp>(kernel)
+                       ? "a warp has some queries, then some keys"
+                       : "a warp has some queries, and their chunks of keys in turn; of few queries, one chunk";
   auto forward = dyn_cast<attention::KernelOp>(kernel);
   Type element = getElementTypeOrSelf(kernel->getOperand(0).getType());
   bool mayUseMatrixUnits = relaxesProducts && forward && (element.isBF16() || element.isF16());
-  StringRef units = mayUseMatrixUnits ? "; matrix units add up products where a warp has eight queries, as "
-                                        "--relax-rounding=products allows"
-                                      : "";
+  StringRef units = mayUseMatrixUnits
+                        ? "; matrix units add up products where a warp has eight queries and all chunks, as "
+                          "--relax-rounding=products allows"
+                        : "";
   return {"emitter", "attention", ("attention emitter: " + what + units).str()};
 }
 
 FailureOr<kernels::ScratchShape> AttentionKernel::countScratch(OpBuilder &builder, Operation *kernel) {
   auto backward = dyn_cast<attention::BackwardOp>(kernel);
-  if (!backward)
-    return kernels::ScratchShape();
   Location loc = kernel->getLoc();
-  auto shape = AttentionShape::create(builder, backward);
+  auto shape = backward ? AttentionShape::create(builder, backward)
+                        : AttentionShape::create(builder, cast<attention::KernelOp>(kernel));
   if (failed(shape))
     return failure();
+  std::optional<bool> isFew = knowFewQueries(*shape);
+  if (!backward && isFew)
+    return kernels::ScratchShape();
   Extent bytes = kernels::makeExtent(builder, loc, shape->arithmetic.getWidth() / 8);
   for (Extent size : {shape->batches, shape->keyHeads, shape->group, shape->queries})
     bytes = kernels::multiply(builder, loc, bytes, size);
-  return kernels::ScratchShape{builder.getI8Type(), {bytes.value}};
+  if (backward)
+    return kernels::ScratchShape{builder.getI8Type(), {bytes.value}};
+  Code code(builder, loc);
+  Value ofRow = code.multiply(countChunks(code, *shape), 2 + shape->getValueSize());
+  Value all = code.multiply(bytes.value, ofRow);
+  return kernels::ScratchShape{builder.getI8Type(), {code.select(hasFewQueries(code, *shape), all, 0)}};
 }
 
 /// Of the functions, in their order.
 static SmallVector<AttentionPlan> choosePlans(const AttentionShape &shape, bool relaxesProducts) {
-  if (!shape.isBackward)
+  if (!shape.isBackward && knowFewQueries(shape))
     return {AttentionPlan::chooseForward(shape, relaxesProducts)};
+  if (!shape.isBackward)
+    return {AttentionPlan::chooseForward(shape, relaxesProducts), AttentionPlan::chooseChunks(shape),
+            AttentionPlan::chooseJoin(shape)};
   return {AttentionPlan::chooseQueries(shape), AttentionPlan::chooseKeys(shape)};
 }
 
@@ -52,9 +64,16 @@ void AttentionKernel::emit() {
   auto add = [&](StringRef suffix, const AttentionPlan &plan, EmitFunction emit) {
     addFunction(suffix, {}, plan.getThreads(), kMostThreadRegisters, emit);
   };
-  if (!getShape().isBackward)
-    return add("__attention", plans[0],
-               [&](Code &code, kernels::KernelBody &body) { ForwardWarp(code, body, plans[0]).emit(); });
+  if (!getShape().isBackward) {
+    add("__attention", plans[0],
+        [&](Code &code, kernels::KernelBody &body) { ForwardWarp(code, body, plans[0]).emit(); });
+    if (plans.size() == 1)
+      return;
+    add("__chunks", plans[1],
+        [&](Code &code, kernels::KernelBody &body) { ForwardWarp(code, body, plans[1]).emitOneChunk(); });
+    return add("__join", plans[2],
+               [&](Code &code, kernels::KernelBody &body) { ForwardWarp(code, body, plans[2]).emitJoin(); });
+  }
   add("__query_gradients", plans[0], [](Code &code, kernels::KernelBody &body) { QueryGradients(code, body).emit(); });
   add("__key_gradients", plans[1], [](Code &code, kernels::KernelBody &body) { KeyGradients(code, body).emit(); });
 }
@@ -63,11 +82,22 @@ LogicalResult AttentionKernel::launch(kernels::KernelUse &use) {
   Code code(OpBuilder(use.op), use.op->getLoc());
   const auto &shape = use.as<AttentionShape>();
   SmallVector<Value> arguments = functions.getArguments(code, use);
-  SmallVector<Value> rows = {code.multiply(shape.group.value, shape.queries.value), shape.keys.value};
-  for (auto [i, plan] : llvm::enumerate(choosePlans(shape, relaxesProducts))) {
-    Value units = AttentionWarp::countUnits(code, shape, rows[i], plan.getBlockRows());
-    if (failed(launchFunction(i, use.op, use, units, code.constant(plan.getThreads()), arguments)))
-      return failure();
-  }
-  return success();
+  SmallVector<AttentionPlan> plans = choosePlans(shape, relaxesProducts);
+  Value rows = code.multiply(shape.group.value, shape.queries.value);
+  auto launch = [&](int64_t function, Operation *place, Value ofHead, Value times) {
+    Code at(OpBuilder(place), use.op->getLoc());
+    const AttentionPlan &plan = plans[function];
+    Value units = at.multiply(AttentionWarp::countUnits(at, shape, ofHead, plan.getBlockRows()), times);
+    return launchFunction(function, place, use, units, at.constant(plan.getThreads()), arguments);
+  };
+  Value once = code.constant(1);
+  if (shape.isBackward)
+    return success(succeeded(launch(0, use.op, rows, once)) && succeeded(launch(1, use.op, shape.keys.value, once)));
+  if (plans.size() == 1)
+    return launch(0, use.op, rows, once);
+  Value chunks = countChunks(code, shape);
+  auto either = code.create<scf::IfOp>(hasFewQueries(code, shape), /*withElseRegion=*/true);
+  return success(succeeded(launch(1, either.thenYield(), rows, chunks)) &&
+                 succeeded(launch(2, either.thenYield(), rows, once)) &&
+                 succeeded(launch(0, either.elseYield(), rows, once)));
 }

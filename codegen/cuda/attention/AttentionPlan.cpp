@@ -30,6 +30,44 @@ int64_t cuda::countColumns(const AttentionShape &shape, unsigned operand) {
   return llvm::divideCeil(shape.operands[operand].columns, kWarpThreads);
 }
 
+/// Of a head of keys.
+static Extent countRows(const AttentionShape &shape) {
+  bool areKnown = shape.group.isKnown() && shape.queries.isKnown();
+  return {{}, areKnown ? shape.group.known * shape.queries.known : ShapedType::kDynamic};
+}
+
+/// Fewer blocks than that leave processors without one: Ampere, Hopper and Blackwell have 108 to 148.
+static constexpr int64_t kFewestBlocks = 96;
+
+Value cuda::countChunks(Code &code, const AttentionShape &shape) {
+  return code.ceilDivide(shape.keys.value, code.constant(kChunkKeys));
+}
+
+/// The blocks of the form for many queries.
+static Value countBlocks(Code &code, const AttentionShape &shape) {
+  Value rows = code.multiply(shape.group.value, shape.queries.value);
+  Value blockRows = code.constant(AttentionPlan::chooseForward(shape, /*relaxesProducts=*/false).getBlockRows());
+  return code.multiply(code.multiply(shape.batches.value, shape.keyHeads.value), code.ceilDivide(rows, blockRows));
+}
+
+Value cuda::hasFewQueries(Code &code, const AttentionShape &shape) {
+  Value hasChunks = code.isAtMost(code.constant(kChunkKeys + 1), shape.keys.value);
+  return code.both(hasChunks, code.isAtMost(countBlocks(code, shape), kFewestBlocks - 1));
+}
+
+std::optional<bool> cuda::knowFewQueries(const AttentionShape &shape) {
+  bool hasOneChunk = shape.keys.isKnown() && shape.keys.known <= kChunkKeys;
+  int64_t blocks = 1;
+  for (const Extent &size : {shape.batches, shape.keyHeads, countRows(shape)})
+    blocks *= size.isKnown() ? std::max<int64_t>(1, size.known) : 1;
+  // What is not known makes more blocks, not fewer.
+  int64_t least =
+      llvm::divideCeil(blocks, AttentionPlan::chooseForward(shape, /*relaxesProducts=*/false).getBlockRows());
+  if (hasOneChunk || shape.isBackward || least >= kFewestBlocks)
+    return false;
+  return std::nullopt;
+}
+
 /// As many shared rows as there are registers for: a sum of each of a thread's `columns`, and products of each own row.
 /// `rows`: so many there are.
 static AttentionPlan choose(const AttentionShape &shape, int64_t most, int64_t columns, const Extent &rows) {
@@ -52,12 +90,6 @@ static int64_t countOwn(const Extent &rows, int64_t most) {
   return std::min(needed, most);
 }
 
-/// Of a head of keys.
-static Extent countRows(const AttentionShape &shape) {
-  bool areKnown = shape.group.isKnown() && shape.queries.isKnown();
-  return {{}, areKnown ? shape.group.known * shape.queries.known : ShapedType::kDynamic};
-}
-
 /// Eight queries are the columns of a product on matrix units; and all chunks have 256 keys.
 static bool suitsMatrixUnits(const AttentionPlan &plan, const AttentionShape &shape) {
   Type q = shape.operands[AttentionShape::kQ].elementType, k = shape.operands[AttentionShape::kK].elementType;
@@ -73,6 +105,20 @@ AttentionPlan AttentionPlan::chooseForward(const AttentionShape &shape, bool rel
   if (plan.usesMatrixUnits && plan.sharedRows * countColumns(shape, AttentionShape::kV) == kSumWords)
     plan.warps = std::min(plan.warps, kMostWarps / 2);
   return plan;
+}
+
+/// Few rows are shared out over warps, which bring keys for each other. As many are shared as a query has heads, where
+/// no more is known.
+AttentionPlan AttentionPlan::chooseChunks(const AttentionShape &shape) {
+  AttentionPlan plan = choose(shape, kMostShared / 2, countColumns(shape, AttentionShape::kV), countRows(shape));
+  plan.ownRows = countOwn(shape.keys, kOwnKeys);
+  if (!countRows(shape).isKnown())
+    plan.sharedRows = std::min(plan.sharedRows, shape.group.isKnown() ? raise(shape.group.known) : 1);
+  return plan;
+}
+
+AttentionPlan AttentionPlan::chooseJoin(const AttentionShape &) {
+  return {/*sharedRows=*/1, /*ownRows=*/1, kMostWarps, kLeastTerms};
 }
 
 /// A thread has two products of each of its keys.

@@ -100,7 +100,6 @@ AttentionWarp::Numbers AttentionWarp::takePart(const QueryUnit &part, Numbers af
   return after;
 }
 
-/// Whether a unit's row is in its part.
 Value AttentionWarp::isInPart(const QueryUnit &part, int64_t row) {
   Value number = getRow(part, code.constant(row));
   return code.both(code.isAtMost(part.firstInPart, number), code.isAtMost(code.add(number, 1), part.endOfPart));
@@ -189,9 +188,19 @@ void AttentionWarp::storeColumns(ArrayRef<Value> sums, unsigned operand, Value r
   }
 }
 
-Value AttentionWarp::atMean(const KeyHead &head, Value row) {
+/// Of all heads.
+Value AttentionWarp::countRowsBefore(const KeyHead &head, Value row) {
   Value number = code.add(code.multiply(head.batch, shape.keyHeads.value), head.number);
-  return code.at(shape.scratch, getArithmetic(), code.add(code.multiply(number, countRows()), row));
+  return code.add(code.multiply(number, countRows()), row);
+}
+
+Value AttentionWarp::atMean(const KeyHead &head, Value row) {
+  return code.at(shape.scratch, getArithmetic(), countRowsBefore(head, row));
+}
+
+Value AttentionWarp::atChunkState(const KeyHead &head, Value row, Value chunk) {
+  Value number = code.add(code.multiply(countRowsBefore(head, row), countChunks(code, shape)), chunk);
+  return code.at(shape.scratch, getArithmetic(), code.multiply(number, countStateNumbers()));
 }
 
 void AttentionWarp::storeMean(Value mean, const KeyHead &head, Value row) {

@@ -94,6 +94,14 @@ public:
   /// Stores the threads' columns of a row. `sums`: one number for each.
   void storeColumns(ArrayRef<Value> sums, unsigned operand, Value row);
 
+  /// What a row of a head has of a chunk (i64), in scratch memory: the largest score, the sum of the weights, and the
+  /// sums of values; by the first number of the forward of few queries.
+  Value atChunkState(const attention::KeyHead &head, Value row, Value chunk);
+  /// Words of it.
+  int64_t countStateNumbers() const { return 2 + shape.getValueSize(); }
+  /// Whether a unit's row is in its part (i1); null where all are.
+  Value isInPart(const QueryUnit &part, int64_t row);
+
   /// Of a backward: the sum of weights times gradients of a row of a head, in scratch memory.
   void storeMean(Value mean, const attention::KeyHead &head, Value row);
   Value loadMean(const attention::KeyHead &head, const attention::QueryPlace &place);
@@ -145,7 +153,6 @@ public:
   static constexpr int64_t kOwnStep = 32;
 
 private:
-  Value isInPart(const QueryUnit &part, int64_t row);
   /// What a block keeps in shared memory: rows of columns, and then weights in the same place.
   void allocate(int64_t weights);
   int64_t getRowStride() const;
@@ -162,6 +169,7 @@ private:
   int64_t getTileColumns(unsigned operand) const;
   Value atTile(Value row, Value column, unsigned operand);
   void copyTile(Value head, Value first, Value key, Value begin, Value end, unsigned operand);
+  Value countRowsBefore(const attention::KeyHead &head, Value row);
   Value atMean(const attention::KeyHead &head, Value row);
 
   /// The numbers of the thread and of the warp in their block (i64).

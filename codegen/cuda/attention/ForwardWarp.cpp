@@ -73,6 +73,83 @@ void ForwardWarp::emit() {
   });
 }
 
+//===------------------------------------------- few queries ------------------------------------------------------===//
+
+/// A chunk has its number from the origin of its part on, so that a row finds it.
+void ForwardWarp::emitOneChunk() {
+  Value chunks = countChunks(code, warp.shape), blockRows = code.constant(plan.getBlockRows());
+  Value units = code.ceilDivide(warp.countRows(), blockRows);
+  // As many units as if each chunk had rows of its own.
+  warp.forUnits(code.multiply(code.multiply(units, chunks), blockRows), [&](Value number) {
+    Value chunk = code.remainder(number, chunks);
+    QueryUnit unit = warp.makeQueryUnit(code.divide(number, chunks));
+    warp.forParts(unit, {}, [&](const QueryUnit &part, Numbers) {
+      Value first = code.multiply(chunk, kChunkKeys);
+      if (part.seen.origin)
+        first = code.add(first, part.seen.origin);
+      Value isSeen = code.isAtMost(code.add(first, 1), part.seen.end);
+      isSeen = code.both(isSeen, code.isAtMost(warp.getFirstChunk(part.seen), first));
+      code.choose(isSeen, [&] { storeStates(part, chunk, emitChunk(part, first)); });
+      return Numbers();
+    });
+  });
+}
+
+void ForwardWarp::storeStates(const QueryUnit &part, Value chunk, const States &states) {
+  int64_t size = warp.shape.getValueSize();
+  for (int64_t i = 0; i < plan.sharedRows; ++i) {
+    Value isThere = code.isAtMost(code.constant(i + 1), part.count);
+    if (part.firstInPart)
+      isThere = code.both(isThere, warp.isInPart(part, i));
+    code.choose(isThere, [&] {
+      Value place = warp.atChunkState(part.head, warp.getRow(part, code.constant(i)), chunk);
+      auto store = [&](Value number, Value at) {
+        code.create<LLVM::StoreOp>(number, code.at(place, warp.getArithmetic(), at));
+      };
+      code.choose(code.isEqual(warp.lane, 0), [&] {
+        store(states.maxima[i], code.constant(0));
+        store(states.totals[i], code.constant(1));
+      });
+      for (int64_t j = 0; j < columns; ++j) {
+        Value column = warp.getOwn(code.constant(0), j);
+        code.choose(code.isAtMost(column, size - 1), [&] { store(states.sums[i * columns + j], code.add(column, 2)); });
+      }
+    });
+  }
+}
+
+ForwardWarp::States ForwardWarp::loadState(const QueryUnit &unit, Value chunk) {
+  Value place = warp.atChunkState(unit.head, warp.getRow(unit, code.constant(0)), chunk);
+  auto load = [&](Value at) -> Value {
+    return code.create<LLVM::LoadOp>(warp.getArithmetic(), code.at(place, warp.getArithmetic(), at));
+  };
+  States state{{load(code.constant(0))}, {load(code.constant(1))}, {}};
+  for (int64_t j = 0; j < columns; ++j) {
+    Value column = code.min(warp.getOwn(code.constant(0), j), warp.shape.getValueSize() - 1);
+    state.sums.push_back(load(code.add(column, 2)));
+  }
+  return state;
+}
+
+void ForwardWarp::emitJoin() {
+  warp.forUnits(warp.countRows(), [&](Value number) {
+    QueryUnit unit = warp.makeQueryUnit(number);
+    Value none = warp.constantFloat(-kInfinity), zero = warp.constantFloat(0.0);
+    warp.forQueries(unit, [&](int64_t row, const WarpQuery &query) {
+      Numbers first = pack({{none}, {zero}, Numbers(columns, zero)});
+      Numbers last = code.rolledLoop(warp.getFirstChunk(query.seen), query.seen.end, kChunkKeys, first,
+                                     [&](Value key, ValueRange carried) {
+                                       States chunk = loadState(unit, warp.getChunkNumber(query.seen, key));
+                                       return pack(join(unpack(carried), chunk));
+                                     });
+      States states = unpack(last);
+      code.choose(code.isAtMost(code.constant(row + 1), unit.count), [&] { finish(query, row, states); });
+    });
+  });
+}
+
+//===------------------------------------------- joining ----------------------------------------------------------===//
+
 /// The state of no keys takes in the first chunk by the same numbers: its factors are 0 and 1.
 ForwardWarp::States ForwardWarp::join(const States &states, const States &chunk) {
   States joined;

@@ -13,8 +13,12 @@ class ForwardWarp {
 public:
   ForwardWarp(Code &code, kernels::KernelBody &body, const AttentionPlan &plan);
 
-  /// Everything that the warp does.
+  /// Everything that the warp does: its chunks one after the other.
   void emit();
+  /// Of few queries: one chunk, whose states go to scratch memory.
+  void emitOneChunk();
+  /// Of few queries: joins the chunks of one row, in their order.
+  void emitJoin();
 
 private:
   using Numbers = AttentionWarp::Numbers;
@@ -30,6 +34,8 @@ private:
   Value atSum(int64_t number);
   States join(const States &states, const States &chunk);
   States emitChunk(const QueryUnit &unit, Value first);
+  void storeStates(const QueryUnit &part, Value chunk, const States &states);
+  States loadState(const QueryUnit &unit, Value chunk);
   void emitWeights(const QueryUnit &unit, Value first, States &chunk);
   Numbers emitRowWeights(const QueryUnit &unit, Value first, const WarpQuery &query, ArrayRef<Value> products);
   Numbers emitValues(const QueryUnit &unit, Value first);
