@@ -14,7 +14,7 @@ using namespace mlir::resid::kernels;
 /// A grid may have fewer threads than there are points, so threads take points in turn.
 void PointKernel::emit() {
   Type i64 = IntegerType::get(getFirst().op->getContext(), 64);
-  addFunction("__points", i64, kPointThreads, /*registers=*/0, [&](Code &code, KernelBody &body) {
+  addFunction("__points", i64, kPointThreads, getMostRegisters(), [&](Code &code, KernelBody &body) {
     EmitPoint emitPoint = emitKernel(code, body);
     Value thread = getNumber<NVVM::ThreadIdXOp>(code), block = getNumber<NVVM::BlockIdXOp>(code);
     Value blocks = getNumber<NVVM::GridDimXOp>(code);

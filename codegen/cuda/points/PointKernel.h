@@ -26,6 +26,8 @@ protected:
   /// Emits what is the same for all points, and gives what emits the one with this number (i64).
   using EmitPoint = std::function<void(Value point)>;
   virtual EmitPoint emitKernel(Code &code, kernels::KernelBody &body) = 0;
+  /// What a thread may have at most; 0: the driver's compiler decides, which spills a few for more threads.
+  virtual int64_t getMostRegisters() const { return 0; }
 };
 
 } // namespace mlir::resid::cuda

@@ -49,6 +49,7 @@ public:
 private:
   Value countPoints(Code &code, kernels::KernelUse &use) override;
   EmitPoint emitKernel(Code &code, kernels::KernelBody &body) override;
+  int64_t getMostRegisters() const override { return kMostThreadRegisters; }
 
   SerialLoops loops;
 };
