@@ -167,7 +167,8 @@ def choose_numbers(_folder, _residc):
     entries = [("scalars", "f32[9x70] f32[70x33] f32[3] i64[4]=5,6,7,8", 2), ("overwritten", "f32[5x66] 3 f16[2] i1[3]=0,1,0", 2), ("carried", "f32[3x64] 4 f32[]=0.75", 2),
                ("reduced", "f32[4x65] index[2]=3,17 60", 2), ("slices", "f32[9x64] i64[3]=6,2,1 f32[2x64]", 4), ("places", "bf16[3x7x64] i32[2]=2,0 bf16[64x35]", 2),
                ("sized", "f32[50x8] i64[1]=7 3", 2), ("found", "f32[7] f32[7x64]", 1), ("elements", "f32[12] index[3]=4,3,9 f32[4]", 2),
-               ("shapes", "f32[10x6] index[2]=20,3 i32[1]=60 i64[2]=4,15", 4), ("known", "f32[6x6]", 1), ("scalar", "f32[1x1] index[0]=1 index[2]=1,1", 2)]
+               ("shapes", "f32[10x6] index[2]=20,3 i32[1]=60 i64[2]=4,15", 4), ("known", "f32[6x6]", 1), ("scalar", "f32[1x1] index[0]=1 index[2]=1,1", 2),
+               ("seeded", "f32[3x64] i64[4]=1,1,1,1", 2), ("widened", "f32[64] i64[4]=7,1,2,3", 1)]
     made = [make_plain(kind, f"{cases.INPUTS / 'numbers'}:{entry}", words, results) for entry, words, results in entries]
     known = [("indices", "f32[2x3]=1", 4), ("regions", "f32[8] 3 2", 5)]
     made += [make_plain(kind, f"{ROOT / 'test/run/evaluator-knows'}:{entry}", words, results) for entry, words, results in known]

@@ -40,7 +40,8 @@ bool cuda::isFromMemory(Value value) {
 
 /// Whether an op may write what `buffer` holds.
 static bool mayWrite(Operation *op, Value buffer) {
-  if (isMemoryEffectFree(op) || isa<memref::LoadOp>(op))
+  // New memory has nothing that was there before.
+  if (isMemoryEffectFree(op) || isa<memref::LoadOp, memref::AllocOp>(op))
     return false;
   auto destination = dyn_cast<DestinationStyleOpInterface>(op);
   auto writes = [&](Value written) {

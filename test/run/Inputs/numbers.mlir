@@ -246,3 +246,23 @@ func.func @scalar(%x: tensor<?x?xf32>, %s: tensor<0xindex>, %t: tensor<2xindex>)
   %z = tensor.reshape %y(%t) : (tensor<f32>, tensor<2xindex>) -> tensor<1x1xf32>
   return %y, %z : tensor<f32>, tensor<1x1xf32>
 }
+
+// A number that is a kernel's scalar and the place of a slice.
+func.func @seeded(%x: tensor<3x64xf32>, %seeds: tensor<4xi64>) -> (tensor<2x64xf32>, tensor<3x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %n = tensor.extract %seeds[%c0] : tensor<4xi64>
+  %d = resid.dropout %x seed(%n, %n) {p = 0.25, site = 1} : tensor<3x64xf32>
+  %i = arith.index_cast %n : i64 to index
+  %s = tensor.extract_slice %d[%i, 0] [2, 64] [1, 1] : tensor<3x64xf32> to tensor<2x64xf32>
+  return %s, %d : tensor<2x64xf32>, tensor<3x64xf32>
+}
+
+// One that is such a place after it was widened.
+func.func @widened(%x: tensor<64xf32>, %at: tensor<4xi64>) -> tensor<f32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.extract %at[%c0] : tensor<4xi64>
+  %i = arith.index_cast %n : i64 to index
+  %e = tensor.extract %x[%i] : tensor<64xf32>
+  %y = tensor.from_elements %e : tensor<f32>
+  return %y : tensor<f32>
+}
