@@ -10,7 +10,8 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-/// Conversions from and to narrow floats stay: all chips have instructions for them, which round to nearest even.
+/// Points compute places by affine ops of their own. Conversions from and to narrow floats stay: all chips have
+/// instructions for them, which round to nearest even.
 void cuda::buildDeviceLoweringPipeline(OpPassManager &manager) {
   manager.addPass(createLowerAffinePass());
   manager.addPass(arithmetic::createEmulateNarrowFloats());

@@ -189,9 +189,10 @@ static LogicalResult generalize(ModuleOp module) {
   bool isOther = false;
   for (linalg::LinalgOp op : named) {
     rewriter.setInsertionPoint(op);
-    if (failed(linalg::generalizeNamedOp(rewriter, op)))
-      op->emitOpError("is not available on CUDA targets: expected a linalg op that linalg.generic can say"),
-          isOther = true;
+    if (succeeded(linalg::generalizeNamedOp(rewriter, op)))
+      continue;
+    op->emitOpError("is not available on CUDA targets: expected a linalg op that linalg.generic can say");
+    isOther = true;
   }
   return failure(isOther);
 }

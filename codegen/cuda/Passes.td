@@ -12,9 +12,9 @@ def PlaceNumbers : Pass<"resid-cuda-place-numbers", "::mlir::ModuleOp"> {
   let description = [{
     The host waits for no number in an array. A scalar that is computed from one is computed again before each op that
     needs it, from elements that are still there, or from copies of them in memrefs of rank 0. Nests and loops over
-    elements compute it themselves then, so that reads of single elements stand in them. A kernel takes the place where
-    it lies. What computes scalars in loops and
-    branches of its own becomes a nest without loops; what such a loop carries beside arrays is carried in memory.
+    elements compute it themselves then, so that reads of single elements stand in them. A kernel takes the memref of the
+    scalar. What computes scalars in loops and branches of its own becomes a nest without loops; what such a loop carries
+    beside arrays is carried in memory.
     Slices at places that are such numbers become arrays of their own, whose elements are moved. Bounds and conditions
     around kernels stay. Runs before scratch memory is planned.
   }];

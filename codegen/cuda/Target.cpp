@@ -49,47 +49,59 @@ static void describeRegisters(kernels::PlanDescription &description, ArrayRef<Re
   description.decisions.push_back(describe("kept_registers", plan.keptRegisters, "registers per thread for them"));
 }
 
-/// A copy before the kernel whose tensors are contiguous buffers.
-static contraction::KernelOp copyToBuffers(contraction::KernelOp kernel) {
+/// What `ask` says of a copy of the kernel whose tensors are contiguous buffers, since reports come before buffers. The
+/// copy, and what reads sizes, are needed for the question alone.
+template <typename Ask> static auto askOnBuffers(Operation *kernel, Ask ask) {
+  Operation *before = kernel->getPrevNode();
   OpBuilder builder(kernel);
   IRMapping buffers;
   for (Value operand : kernel->getOperands())
     if (auto type = dyn_cast<RankedTensorType>(operand.getType())) {
       auto buffer = MemRefType::get(type.getShape(), type.getElementType());
-      buffers.map(operand, UnrealizedConversionCastOp::create(builder, kernel.getLoc(), buffer, operand).getResult(0));
+      buffers.map(operand, UnrealizedConversionCastOp::create(builder, kernel->getLoc(), buffer, operand).getResult(0));
     }
-  return cast<contraction::KernelOp>(builder.clone(*kernel, buffers));
-}
-
-/// The tiles that launches of a product choose from, or the form that takes any product. Reports come before buffers.
-static kernels::PlanDecision describeProduct(contraction::KernelOp kernel, bool relaxesProducts) {
-  kernels::PlanDecision any{"emitter", "products", "products emitter: up to eight elements a thread, read from memory"};
-  // The copy, and what reads sizes, are needed for the question alone.
-  Operation *before = kernel->getPrevNode();
-  contraction::KernelOp copy = copyToBuffers(kernel);
-  OpBuilder builder(copy);
-  FailureOr<contraction::KernelLoops> loops = contraction::KernelLoops::create(builder, copy);
-  SmallVector<ProductTile, 4> tiles;
-  if (succeeded(loops))
-    tiles = ProductTile::choose(*loops, relaxesProducts);
+  Operation *copy = builder.clone(*kernel, buffers);
+  builder.setInsertionPoint(copy);
+  auto answer = ask(builder, copy);
   while (kernel->getPrevNode() != before)
     kernel->getPrevNode()->erase();
+  return answer;
+}
+
+/// The tiles that launches of a product choose from, or the form that takes any product.
+static kernels::PlanDecision describeProduct(contraction::KernelOp kernel, bool relaxesProducts) {
+  kernels::PlanDecision any{"emitter", "products", "products emitter: up to eight elements a thread, read from memory"};
+  FloatType arithmetic;
+  SmallVector<ProductTile, 4> tiles = askOnBuffers(kernel, [&](OpBuilder &builder, Operation *copy) {
+    FailureOr<contraction::KernelLoops> loops =
+        contraction::KernelLoops::create(builder, cast<contraction::KernelOp>(copy));
+    if (failed(loops))
+      return SmallVector<ProductTile, 4>();
+    arithmetic = loops->arithmetic;
+    return ProductTile::choose(*loops, relaxesProducts);
+  });
   if (tiles.empty())
     return any;
-  int64_t elementBytes = Type(loops->arithmetic).getIntOrFloatBitWidth() / 8;
+  int64_t elementBytes = arithmetic.getWidth() / 8;
   bool usesMatrixUnits = tiles.back().usesMatrixUnits;
   auto describeTile = [&](const ProductTile &tile) {
     std::string registers =
         tile.registers ? ", at most " + std::to_string(tile.registers) + " registers per thread" : "";
     return std::to_string(tile.rows) + "x" + std::to_string(tile.columns) + " (" +
-           std::to_string(tile.countShared(loops->arithmetic) * elementBytes) + " bytes of shared memory" + registers +
-           ")";
+           std::to_string(tile.countShared(arithmetic) * elementBytes) + " bytes of shared memory" + registers + ")";
   };
   return {"emitter", usesMatrixUnits ? "matrices" : "tiles",
           (usesMatrixUnits ? "matrices emitter: matrix units add up the products, as --relax-rounding=products allows; "
                            : "tiles emitter: ") +
               std::string("tiles of ") + llvm::join(llvm::map_range(tiles, describeTile), " or ") +
               (tiles.size() > 1 ? ", by the size of the result" : "")};
+}
+
+static kernels::PlanDecision describeAttention(Operation *kernel, bool relaxesProducts) {
+  bool usesMatrixUnits = askOnBuffers(kernel, [&](OpBuilder &builder, Operation *copy) {
+    return AttentionKernel::usesMatrixUnits(builder, copy, relaxesProducts);
+  });
+  return AttentionKernel::describe(kernel, usesMatrixUnits);
 }
 
 /// Of a kernel of any kind. What a GPU does not run is refused later, so that nothing is said of it.
@@ -99,7 +111,7 @@ static kernels::PlanDescription describeKernel(Operation *kernel, const Chip &ch
   if (auto product = dyn_cast<contraction::KernelOp>(kernel))
     plan.decisions.push_back(describeProduct(product, how.relaxesProducts));
   if (AttentionKernel::isOne(kernel))
-    plan.decisions.push_back(AttentionKernel::describe(kernel, how.relaxesProducts));
+    plan.decisions.push_back(describeAttention(kernel, how.relaxesProducts));
   if (!rows)
     return plan;
   int64_t phases = 0;

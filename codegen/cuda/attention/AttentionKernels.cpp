@@ -14,17 +14,21 @@ using namespace mlir::resid::attention;
 
 bool AttentionKernel::isOne(Operation *op) { return isa<attention::KernelOp, attention::BackwardOp>(op); }
 
-kernels::PlanDecision AttentionKernel::describe(Operation *kernel, bool relaxesProducts) {
+bool AttentionKernel::usesMatrixUnits(OpBuilder &builder, Operation *kernel, bool relaxesProducts) {
+  auto forward = dyn_cast<attention::KernelOp>(kernel);
+  if (!forward || !relaxesProducts)
+    return false;
+  auto shape = AttentionShape::create(builder, forward);
+  return succeeded(shape) && AttentionPlan::chooseForward(*shape, relaxesProducts).usesMatrixUnits;
+}
+
+kernels::PlanDecision AttentionKernel::describe(Operation *kernel, bool usesMatrixUnits) {
   StringRef what = isa<attention::BackwardOp>(kernel)
                        ? "a warp has some queries, then some keys"
                        : "a warp has some queries, and their chunks of keys in turn; of few queries, one chunk";
-  auto forward = dyn_cast<attention::KernelOp>(kernel);
-  Type element = getElementTypeOrSelf(kernel->getOperand(0).getType());
-  bool mayUseMatrixUnits = relaxesProducts && forward && (element.isBF16() || element.isF16());
-  StringRef units = mayUseMatrixUnits
-                        ? "; matrix units add up products where a warp has eight queries and all chunks, as "
-                          "--relax-rounding=products allows"
-                        : "";
+  StringRef units = usesMatrixUnits ? "; matrix units add up the products, as --relax-rounding=products allows, but of "
+                                      "few queries"
+                                    : "";
   return {"emitter", "attention", ("attention emitter: " + what + units).str()};
 }
 

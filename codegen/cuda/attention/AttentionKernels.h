@@ -25,7 +25,9 @@ public:
   static bool isOne(Operation *op);
   /// Of a backward, the sum of weights times gradients of each query of each head.
   static FailureOr<kernels::ScratchShape> countScratch(OpBuilder &builder, Operation *kernel);
-  static kernels::PlanDecision describe(Operation *kernel, bool relaxesProducts);
+  static kernels::PlanDecision describe(Operation *kernel, bool usesMatrixUnits);
+  /// Whether one on buffers has matrix units for all but few queries. Emits what reads sizes at the builder's position.
+  static bool usesMatrixUnits(OpBuilder &builder, Operation *kernel, bool relaxesProducts);
 
 private:
   const attention::AttentionShape &getShape() { return getFirst().as<attention::AttentionShape>(); }

@@ -15,8 +15,9 @@ using namespace mlir::resid::attention;
 
 /// Words of the sums of a thread's columns, and rows that are shared at most.
 static constexpr int64_t kSumWords = 32, kMostShared = 8;
+static constexpr int64_t kMostWarps = 4;
 /// Of f32.
-static constexpr int64_t kMostWarps = 4, kLeastTerms = 4, kMostTerms = 16;
+static constexpr int64_t kLeastTerms = 4, kMostTerms = 16;
 /// Of a thread at most: keys of a chunk, and queries.
 static constexpr int64_t kOwnKeys = kChunkKeys / kWarpThreads, kOwnQueries = 4;
 

@@ -47,7 +47,7 @@ static void storeAt(Code &code, Value element, Value buffer, ValueRange indices)
   storeElement(code, code.getLoc(), element, pointer, linearize(code, buffer, indices), Alignment::Element);
 }
 
-//===------------------------------------------- points -----------------------------------------------------------===//
+//===------------------------------------------- loops ------------------------------------------------------------===//
 
 SmallVector<unsigned> cuda::findPointLoops(linalg::GenericOp op) {
   SmallVector<AffineMap> maps;

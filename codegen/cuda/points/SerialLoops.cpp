@@ -83,20 +83,20 @@ static bool isSerial(scf::ForOp loops) {
 }
 
 /// The outermost serial loops around the op.
-static scf::ForOp findSerial(Operation *op) {
+static scf::ForOp findOutermost(Operation *op, function_ref<bool(scf::ForOp)> isOne) {
   scf::ForOp found;
   for (; op; op = op->getParentOp())
-    if (auto loops = dyn_cast<scf::ForOp>(op); loops && isSerial(loops))
+    if (auto loops = dyn_cast<scf::ForOp>(op); loops && isOne(loops))
       found = loops;
   return found;
 }
 
+static scf::ForOp findSerial(Operation *op) {
+  return findOutermost(op, [](scf::ForOp loops) { return isSerial(loops); });
+}
+
 scf::ForOp cuda::findSerialLoops(Operation *op) {
-  scf::ForOp found;
-  for (; op; op = op->getParentOp())
-    if (auto loops = dyn_cast<scf::ForOp>(op); loops && (isSerial(loops) || hasPlacesInMemory(loops)))
-      found = loops;
-  return found;
+  return findOutermost(op, [](scf::ForOp loops) { return isSerial(loops) || hasPlacesInMemory(loops); });
 }
 
 bool SerialLoops::contain(Operation *op) { return findSerial(op) != nullptr; }

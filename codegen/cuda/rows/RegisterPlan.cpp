@@ -302,8 +302,7 @@ static std::optional<RegisterPlan> chooseFor(const Work &work, const RowSchedule
     plan.computesAgain = work.sums == 0 && work.operandRegisters > 0 && work.keptBytes.size() > kFewKeptRows;
     plan.prefetchesRows = prefetchesRows(plan, work);
     if (width % lanes == 0 && hasWholeWarps(plan) && plan.keptRegisters <= countFreeRegisters(plan, work) &&
-        (lanes == 2 || hasRoomForShared(plan, work)) &&
-        plan.getChunks() * lanes * work.operations <= kMostOperations)
+        (lanes == 2 || hasRoomForShared(plan, work)) && plan.getChunks() * lanes * work.operations <= kMostOperations)
       return plan;
   }
   return std::nullopt;
