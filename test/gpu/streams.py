@@ -88,6 +88,18 @@ def product(to, rows, columns, terms, a, b, *, bias=False, transposed=False):
              [f"tensor<?x{columns}x{a}>"], arrays)
 
 
+def batched(to, name, count, rows, columns, terms, element, result):
+    """Products whose results begin as arrays."""
+    a, b, c = (tensor([count, *shape], kind) for shape, kind in (((rows, terms), element), ((terms, columns), element), ((rows, columns), result)))
+    text = f"""func.func @f(%a: {a}, %b: {b}, %c: {c}) -> {c} {{
+  %y = linalg.batch_matmul ins(%a, %b : {a}, {b}) outs(%c : {c}) -> {c}
+  return %y : {c}
+}}
+"""
+    shapes = [f"{element}[{count}x{rows}x{terms}]", f"{element}[{count}x{terms}x{columns}]", f"{result}[{count}x{rows}x{columns}]"]
+    to.add(f"{name} {count} {rows} {columns} {terms} {element}", text, programs.name_arrays(" ".join(shapes)), 1)
+
+
 def tiles(to):
     """Products by tiles of each size, at their edges: few rows, and results that begin as arrays. Large tiles are those
     of 256 results of more than 64 rows and columns, and small ones those of 96 of more than 32."""
@@ -97,14 +109,7 @@ def tiles(to):
         product(to, rows, columns, terms, a, b, transposed=True)
     for count, rows, columns, terms, element in [(256, 65, 66, 9, "f32"), (256, 66, 65, 16, "f32"), (96, 33, 35, 37, "f32"),
                                                  (96, 34, 33, 35, "f64"), (2, 70, 67, 33, "f32"), (3, 5, 40, 65, "f32")]:
-        a, b, c = (tensor([count, *shape], element) for shape in ((rows, terms), (terms, columns), (rows, columns)))
-        text = f"""func.func @f(%a: {a}, %b: {b}, %c: {c}) -> {c} {{
-  %y = linalg.batch_matmul ins(%a, %b : {a}, {b}) outs(%c : {c}) -> {c}
-  return %y : {c}
-}}
-"""
-        shapes = [f"{element}[{count}x{rows}x{terms}]", f"{element}[{count}x{terms}x{columns}]", f"{element}[{count}x{rows}x{columns}]"]
-        to.add(f"tiles {count} {rows} {columns} {terms} {element}", text, programs.name_arrays(" ".join(shapes)), 1)
+        batched(to, "tiles", count, rows, columns, terms, element, element)
     # Each of the rest of the terms is added, and none of zeros: a sum of -0 stays -0.
     text = """func.func @f(%x: tensor<9x3xf32>, %w: tensor<64x3xf32>, %c: tensor<9x64xf32>) -> tensor<9x64xf32> {
   %y = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
@@ -257,14 +262,7 @@ def choose_matrices(folder, residc=None):
         product(to, rows, columns, terms, element, element, bias=rows % 2 == 1)
         product(to, rows, columns, terms, element, element, transposed=True)
     for count, rows, columns, terms, element in ((256, 65, 66, 17, "bf16"), (3, 40, 56, 72, "f16")):
-        a, b, c = (tensor([count, *shape], kind) for shape, kind in (((rows, terms), element), ((terms, columns), element), ((rows, columns), "f32")))
-        text = f"""func.func @f(%a: {a}, %b: {b}, %c: {c}) -> {c} {{
-  %y = linalg.batch_matmul ins(%a, %b : {a}, {b}) outs(%c : {c}) -> {c}
-  return %y : {c}
-}}
-"""
-        shapes = [f"{element}[{count}x{rows}x{terms}]", f"{element}[{count}x{terms}x{columns}]", f"f32[{count}x{rows}x{columns}]"]
-        to.add(f"matrices {count} {rows} {columns} {terms} {element}", text, programs.name_arrays(" ".join(shapes)), 1)
+        batched(to, "matrices", count, rows, columns, terms, element, "f32")
     text = """func.func @f(%x: tensor<72x48xbf16>, %w: tensor<72x88xbf16>, %c: tensor<48x88xf32>) -> tensor<48x88xf32> {
   %y = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
       ins(%x, %w : tensor<72x48xbf16>, tensor<72x88xbf16>) outs(%c : tensor<48x88xf32>) -> tensor<48x88xf32>
