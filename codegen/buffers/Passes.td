@@ -61,6 +61,9 @@ def TrackDestinations : Pass<"resid-track-destinations"> {
 
     A `linalg.fill` is repeated for each reader, so that layers which start from the same zeros need no copies. So is a
     `tensor.empty`, so that the memory of one layer's temporaries is free when the layer is done.
+
+    A `tensor.insert_slice` in a loop inserts into a copy, if its destination comes from outside of the loop. The analysis
+    of bufferization misses that the next step reads what an op that writes to the slice overwrites.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];

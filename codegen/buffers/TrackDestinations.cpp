@@ -9,6 +9,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 
 namespace mlir::resid::buffers {
 #define GEN_PASS_DEF_TRACKDESTINATIONS
@@ -113,6 +114,18 @@ static void allocateForEachUser(tensor::EmptyOp empty) {
   empty.erase();
 }
 
+/// Gives each step of a loop a copy of a tensor from outside of the loop that it inserts into. The analysis of
+/// bufferization takes an op that writes to the slice for a part of the insertion, and misses that the next step reads
+/// what it overwrites. The copy stands before the op that makes the slice, so that this is made in its place.
+static void copyForEachStep(tensor::InsertSliceOp insert) {
+  if (getEnclosingRepetitiveRegion(insert.getOperation()) == getEnclosingRepetitiveRegion(insert.getDest()))
+    return;
+  Operation *maker = insert.getSource().getDefiningOp();
+  OpBuilder builder(maker && maker->getBlock() == insert->getBlock() ? maker : insert);
+  insert.getDestMutable().assign(bufferization::AllocTensorOp::create(builder, insert.getLoc(), insert.getDestType(),
+                                                                      ValueRange(), insert.getDest()));
+}
+
 namespace {
 struct TrackDestinations : public buffers::impl::TrackDestinationsBase<TrackDestinations> {
   void runOnOperation() override {
@@ -133,6 +146,7 @@ struct TrackDestinations : public buffers::impl::TrackDestinationsBase<TrackDest
       fillForEachReader(fill);
     for (tensor::EmptyOp empty : empties)
       allocateForEachUser(empty);
+    getOperation()->walk(copyForEachStep);
     for (bufferization::MaterializeInDestinationOp write : writes) {
       writeBeforeJoining(write);
       writeThroughTensor(write);

@@ -135,7 +135,7 @@ def choose_backwards(folder, _):
 
 def choose_points(folder, _):
     """Transposes, reductions and where their results are, sums of everything, constants, slices, padding, concatenation, convolutions, products; lookups, cross-entropy,
-    embeddings and their gradients; numbers of one bit and of four; a scatter of slices."""
+    embeddings and their gradients; numbers of one bit and of four; a scatter of slices; slices that steps of a loop insert."""
     kind = "points"
     entries = [("transpose", "f32[5x133]", 1), ("transpose", "f32[0x3]", 1), ("heads", "f16[2x7x3x5]", 1), ("argmax", "f32[9x31]", 2), ("argmax", "f32[3x0]", 2),
                ("sums", "f32[11x13] f64[17x140]", 2), ("constants", "f32[3x4]", 2), ("moves", "bf16[7x9]", 2), ("convolution", "f32[2x7x6x3] f32[3x2x3x4]", 1),
@@ -144,6 +144,7 @@ def choose_points(folder, _):
     made = [make_plain(kind, f"{cases.INPUTS / 'points'}:{entry}", words, results) for entry, words, results in entries]
     for entry, words, results in [("choose", "i1[5x37] f32[5x37]", 1), ("between", "f32[4x133]", 2), ("four_bits", "i32[5x37]", 2)]:
         made.append(make_plain(kind, f"{ROOT / 'test/run/element-types'}:{entry}", words, results))
+    made.append(make_plain(kind, f"{ROOT / 'test/run/shared-starts'}:steps", "f32[5x8] f32[2x8]", 4))
     return made + make_pairs(kind, "write_tokens", folder, results=1, is_chosen=lambda number: number <= 4, on_gpu=True)
 
 

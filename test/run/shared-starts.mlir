@@ -7,6 +7,8 @@
 // RUN: resid-run %s --check --entry=returned_too --arg=f64[4x4]=random:1 --arg=f64[4x4]=random:2
 // RUN: resid-run %s --check --entry=both_branches --arg=f64[4x4]=random:1 --arg=f64[4x4]=random:2 --arg=true
 // RUN: resid-run %s --check --entry=both_branches --arg=f64[4x4]=random:1 --arg=f64[4x4]=random:2 --arg=false
+// RUN: resid-run %s --check --entry=steps --arg=f32[5x8]=random:1 --arg=f32[2x8]=random:2 | FileCheck %s --check-prefix=STEPS
+// STEPS-COUNT-4: ok
 // RUN: resid-opt %s --resid-inline-calls --resid-prepare-entries --resid-row-kernels --resid-bufferize | FileCheck %s
 
 // The start of two loops.
@@ -89,4 +91,45 @@ func.func @both_branches(%x: tensor<4x4xf64>, %y: tensor<4x4xf64>, %c: i1) -> (t
     scf.yield %zeros : tensor<4x4xf64>
   }
   return %a, %b : tensor<4x4xf64>, tensor<4x4xf64>
+}
+
+// Steps of a loop start each from a tensor that comes from outside of it: with a slice that is computed, with one that is
+// computed in the tensor's own slice, and in a branch. What the loop carries is written in place.
+// CHECK-LABEL: func.func private @steps.impl(
+// CHECK: scf.for
+// CHECK-COUNT-3: memref.copy %{{.*}} : memref<5x8xf32> to memref<5x8xf32>
+// CHECK-NOT: memref.copy
+// CHECK: memref.copy %{{.*}}, %arg3
+func.func @steps(%x: tensor<5x8xf32>, %y: tensor<2x8xf32>)
+    -> (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %start = math.absf %x : tensor<5x8xf32>
+  %own = arith.negf %x : tensor<5x8xf32>
+  %chosen = arith.addf %x, %x : tensor<5x8xf32>
+  %r:4 = scf.for %k = %c0 to %c3 step %c1 iter_args(%a = %x, %b = %x, %c = %x, %d = %x)
+      -> (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) {
+    %n = resid.rms_norm %y {epsilon = 1.0e-5} : tensor<2x8xf32>
+    %sa = tensor.insert_slice %n into %start[%k, 0] [2, 8] [1, 1] : tensor<2x8xf32> into tensor<5x8xf32>
+    %na = arith.addf %sa, %a : tensor<5x8xf32>
+    %slice = tensor.extract_slice %own[%k, 0] [2, 8] [1, 1] : tensor<5x8xf32> to tensor<2x8xf32>
+    %e = linalg.exp ins(%y : tensor<2x8xf32>) outs(%slice : tensor<2x8xf32>) -> tensor<2x8xf32>
+    %sb = tensor.insert_slice %e into %own[%k, 0] [2, 8] [1, 1] : tensor<2x8xf32> into tensor<5x8xf32>
+    %nb = arith.addf %sb, %b : tensor<5x8xf32>
+    %even = arith.cmpi ne, %k, %c1 : index
+    %sc = scf.if %even -> tensor<5x8xf32> {
+      %m = arith.mulf %y, %y : tensor<2x8xf32>
+      %i = tensor.insert_slice %m into %chosen[%k, 0] [2, 8] [1, 1] : tensor<2x8xf32> into tensor<5x8xf32>
+      scf.yield %i : tensor<5x8xf32>
+    } else {
+      %t = arith.mulf %x, %x : tensor<5x8xf32>
+      scf.yield %t : tensor<5x8xf32>
+    }
+    %nc = arith.addf %sc, %c : tensor<5x8xf32>
+    %h = arith.negf %y : tensor<2x8xf32>
+    %nd = tensor.insert_slice %h into %d[%k, 0] [2, 8] [1, 1] : tensor<2x8xf32> into tensor<5x8xf32>
+    scf.yield %na, %nb, %nc, %nd : tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>
+  }
+  return %r#0, %r#1, %r#2, %r#3 : tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>
 }
