@@ -113,13 +113,14 @@ def choose_replaced(_folder, _residc):
 
 def choose_widths(_folder, _residc):
     """The host chooses a kernel by the width. The looped one takes what is no multiple of the columns of an access, below 64, or ends in a span with less than 64
-    columns."""
+    columns. Two bytes are half a word."""
     kind = "open-widths"
     chosen = [("layer", 9, 250, "registers_1"), ("layer", 3, 1088, "registers_0"), ("layer", 2, 3072, "registers_0"), ("layer", 4, 63, "rows_0"), ("layer", 4, 1030, "rows_0"),
               ("layer", 4, 251, "rows_0"), ("layer", 1, 9216, "rows_0"), ("dropout_rms", 17, 64, "registers_1"), ("dropout_rms", 9, 1000, "registers_1"),
               ("dropout_rms", 2, 3072, "registers_0"), ("dropout_rms", 1, 15360, "registers_0"), ("dropout_rms", 5, 66, "rows_0"), ("backward", 20, 64, "registers_2"),
               ("backward", 9, 1500, "registers_0"), ("backward", 9, 65, "rows_0")]
     made = [make_open(entry, width, kind, rows, kernel=kernel) for entry, rows, width, kernel in chosen]
+    made.append(make_plain(kind, f"{ROOT / 'test/run/element-types'}:bytes", "i8[9x250] f32[9x250]", 1, kernel="registers_1"))
     return [*made, make_open("dropout_rms", 3072, kind, 2, order="random=1")]
 
 

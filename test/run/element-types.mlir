@@ -37,6 +37,7 @@
 // RUN: resid-run %s --entry=between --arg=f32[4x133]=random:1 --mcpu=x86-64-v2 --check | FileCheck %s --check-prefix=TWO
 // RUN: resid-run %s --entry=four_bits --arg=i32[4x133]=random:2 --check | FileCheck %s --check-prefix=TWO
 // RUN: resid-run %s --entry=four_bits --arg=i32[4x133]=random:2 --mcpu=x86-64-v2 --check | FileCheck %s --check-prefix=TWO
+// RUN: resid-run %s --entry=bytes --arg=i8[4x133]=random:2 --arg=f32[4x133]=random:1 --check | FileCheck %s --check-prefix=ONE
 // ONE: out0: ok
 // TWO-COUNT-2: out{{[01]}}: ok
 
@@ -69,6 +70,13 @@ func.func @choose_columns(%m: tensor<?xi1>, %x: tensor<?x?xf32>) -> tensor<?x?xf
 func.func @count(%x: tensor<?x?xindex>) -> tensor<?x?xindex> {
   %y = arith.addi %x, %x : tensor<?x?xindex>
   return %y : tensor<?x?xindex>
+}
+
+// The widest element tells how many columns an access of a GPU has: two, which are half a word of bytes.
+func.func @bytes(%x: tensor<?x?xi8>, %y: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %number = arith.sitofp %x : tensor<?x?xi8> to tensor<?x?xf32>
+  %sum = arith.addf %number, %y : tensor<?x?xf32>
+  return %sum : tensor<?x?xf32>
 }
 
 // The mask is asked for in two orders, so that it is a temporary in memory.

@@ -26,12 +26,12 @@ static Type getMemoryType(Value row) {
 }
 
 /// One load per word: LLVM makes one access of a chunk's. A vector would be taken apart first, and then LLVM would
-/// forget that nobody writes to it. Two narrow elements come in one word.
+/// forget that nobody writes to it. Narrow elements come several in one word, or all of the chunk's in half a word.
 RegisterRowEmitter::Columns RegisterRowEmitter::loadWords(Value address, Type memory, bool isInvariant) {
   int64_t bytes = kernels::getElementBytes(memory);
-  bool isNarrow = bytes < kWordBytes;
-  Type word = isNarrow ? builder.getI32Type() : memory;
-  int64_t wordBytes = std::max(bytes, kWordBytes), parts = wordBytes / bytes;
+  int64_t wordBytes = std::max(bytes, std::min(kWordBytes, plan.getAccessBytes(memory))), parts = wordBytes / bytes;
+  bool isNarrow = parts > 1;
+  Type word = isNarrow ? builder.getIntegerType(unsigned(wordBytes) * 8) : memory;
   Columns columns;
   for (int32_t i = 0; i < plan.lanes / parts; ++i) {
     Value place = builder.create<LLVM::GEPOp>(address.getType(), word, address, ArrayRef<LLVM::GEPArg>{i},

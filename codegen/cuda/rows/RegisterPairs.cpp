@@ -15,7 +15,7 @@ using namespace mlir::resid::cuda;
 using namespace mlir::resid::kernels;
 using namespace mlir::resid::rows;
 
-/// Element `part` of those in a word (i32).
+/// Element `part` of those in a word (an integer).
 Value RegisterRowEmitter::takePart(Value word, int64_t part, Type element) {
   unsigned bits = element.getIntOrFloatBitWidth();
   Type type = builder.getIntegerType(bits);
