@@ -17,11 +17,11 @@ Value resid::toI64(Code &builder, OpFoldResult size) {
 }
 
 Value resid::createConstant(Code &builder, FloatType type, const APFloat &value) {
-  return arith::ConstantFloatOp::create(builder, type, roundToArithmetic(value, type));
+  return createConstant(builder, type, value.convertToDouble());
 }
 
 Value resid::createConstant(Code &builder, FloatType type, double value) {
-  return createConstant(builder, type, APFloat(value));
+  return arith::ConstantOp::create(builder, builder.getFloatAttr(type, value));
 }
 
 AffineMap resid::getIdentityMap(MLIRContext *context, int64_t rank) {

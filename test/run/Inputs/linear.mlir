@@ -16,3 +16,11 @@ func.func @layers(%x: tensor<?x24xTX>, %w: tensor<40x24xTW> {resid.weight}, %b: 
   %y = resid.linear %h, %v {transposed} : tensor<?x40xTX>, tensor<40x9xTW> -> tensor<?x9xTY>
   return %y : tensor<?x9xTY>
 }
+
+// What follows is known as the program is compiled.
+func.func @no_features(%x: tensor<9x0xTX>, %w: tensor<8x0xTX>) -> (tensor<9x8xTX>, tensor<9x8xTX>) {
+  %0 = resid.linear %x, %w : tensor<9x0xTX>, tensor<8x0xTX>
+  %1 = math.exp %0 : tensor<9x8xTX>
+  %2 = math.cos %0 : tensor<9x8xTX>
+  return %1, %2 : tensor<9x8xTX>, tensor<9x8xTX>
+}
