@@ -85,8 +85,10 @@ def read_sizes(text):
     sizes = {}
     for word in text.split(","):
         kind, _, one = word.partition(":")
-        if kind not in whole_programs.KINDS or not all(size.isdigit() for size in one.split("x")):
-            raise argparse.ArgumentTypeError(f"expected KIND:SIZES with one of {', '.join(whole_programs.KINDS)}, such as product:512x768x3072, but got '{word}'")
+        own = whole_programs.KINDS[kind].example.split("x") if kind in whole_programs.KINDS else []
+        if len(one.split("x")) != len(own) or not all(size.isdigit() for size in one.split("x")):
+            expected = ", ".join(f"{name}:{whole.example}" for name, whole in whole_programs.KINDS.items())
+            raise argparse.ArgumentTypeError(f"expected KIND:SIZES as in {expected}, but got '{word}'")
         sizes.setdefault(kind, []).append(one)
     return sizes
 
@@ -109,6 +111,13 @@ def main():
     unknown = [name for name in flags.kinds or [] if name not in kinds.KINDS and name not in whole_programs.KINDS]
     if unknown:
         parser.error(f"--kinds: expected {', '.join([*kinds.KINDS, *whole_programs.KINDS])}, but got '{unknown[0]}'")
+    for name in [*(flags.kinds or []), *flags.sizes]:
+        types = whole_programs.KINDS[name].sizes if name in whole_programs.KINDS else {}
+        if flags.types and types and not set(flags.types) & set(types):
+            parser.error(f"--types: expected one of {name}'s, which are {', '.join(types)}, but got {', '.join(flags.types)}")
+    for name in flags.sizes:
+        if flags.kinds and name not in flags.kinds:
+            parser.error(f"--sizes: expected sizes of what --kinds names, but got those of '{name}'")
     out = flags.out or flags.build / "gpu-check"
     shutil.rmtree(out, ignore_errors=True)
     kernels, here = out / "kernels", pathlib.Path(__file__).parent

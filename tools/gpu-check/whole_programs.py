@@ -111,6 +111,10 @@ class Kind:
     make: Callable  # the program, of an element type and sizes
     sizes: dict  # those that are packed, by element type
 
+    @property
+    def example(self):
+        return self.sizes["f32"][0]
+
 
 KINDS = {
     # Rows x columns x terms.

@@ -93,12 +93,14 @@ static void call(const Block &block, const Pointers &arrays, int64_t rows, int64
     }
     auto code = uint8_t(array.type == std::string("bf16") ? kDLBfloat : kDLFloat);
     bool isFixed = !array.sizes.empty();
-    int64_t *shape = isFixed                            ? const_cast<int64_t *>(array.sizes.data())
+    int64_t *shape = isFixed                           ? const_cast<int64_t *>(array.sizes.data())
                      : array.shape == Array::PerColumn ? &matrix[1]
                                                        : matrix;
     tensors.push_back({arrays[i],
                        {device, 0},
-                       isFixed ? int32_t(array.sizes.size()) : array.shape == Array::Matrix ? 2 : 1,
+                       isFixed                        ? int32_t(array.sizes.size())
+                       : array.shape == Array::Matrix ? 2
+                                                      : 1,
                        {code, uint8_t(8 * array.getElementBytes()), 1},
                        shape,
                        nullptr,

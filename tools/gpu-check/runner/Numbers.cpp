@@ -109,7 +109,8 @@ void store(const Array &array, float value, unsigned char *to) {
 
 std::vector<unsigned char> makeNumbers(const Array &array, int64_t count, int64_t width, uint64_t seed, Rows rows) {
   std::vector<unsigned char> bytes(size_t(count * array.getElementBytes()));
-  bool isHalf = array.type == std::string("f16"), isMatrix = array.shape == Array::Matrix || array.shape == Array::Fixed;
+  bool isHalf = array.type == std::string("f16");
+  bool isMatrix = array.shape == Array::Matrix || array.shape == Array::Fixed;
   if (!array.sizes.empty())
     width = array.sizes.back();
   // Products of a weight's rows are to be as large as what they are made of.

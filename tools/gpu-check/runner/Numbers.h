@@ -13,8 +13,9 @@ enum class Rows {
 };
 
 /// Numbers with all bits of their type's mantissa, the same for the same seed. Rows of matrices are of that kind; each
-/// seed begins with another hard row, so that two matrices have different ones. `width`: of the rows of a matrix. Numbers per row are small, as the
-/// statistics of norms are, and like those per column always plain: one that is not would be in all results.
+/// seed begins with another hard row, so that two matrices have different ones. `width`: of the rows of a matrix.
+/// Numbers per row are small, as the statistics of norms are, and like those per column always plain: one that is not
+/// would be in all results.
 std::vector<unsigned char> makeNumbers(const Array &array, int64_t count, int64_t width, uint64_t seed, Rows rows);
 /// Element `index` of an array in `memory`.
 double getNumber(const Array &array, const void *memory, int64_t index);
