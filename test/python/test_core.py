@@ -3,7 +3,6 @@
 # The packages resid and resid_runtime with NumPy alone: compile, call, errors, cache, save and load.
 
 import inspect
-import json
 import multiprocessing
 import os
 import pathlib
@@ -240,7 +239,7 @@ def test_takes_matrix_units_where_products_may_round(cache):
     linear = ("func.func @linear(%x: tensor<?x64xbf16>, %w: tensor<96x64xbf16>) -> tensor<?x96xbf16> {\n"
               "  %y = resid.linear %x, %w : tensor<?x64xbf16>, tensor<96x64xbf16>\n  return %y : tensor<?x96xbf16>\n}")
     for relaxed, emitter in ((None, "tiles"), ("products", "matrices")):
-        assert f'"{emitter}"' in json.dumps(resid.compile(linear, target="cuda", relax_rounding=relaxed).report())
+        assert f"{emitter} emitter" in resid.compile(linear, target="cuda", relax_rounding=relaxed).report()
     with pytest.raises(resid.CompileError, match="expected --relax-rounding=products, but got 'all'"):
         resid.compile(linear, relax_rounding="all")
 
