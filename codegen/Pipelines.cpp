@@ -41,6 +41,8 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/placement/Manifest.h"
+#include "passes/weights/Prepare.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
@@ -141,7 +143,22 @@ std::optional<CompileFailure> resid::checkProgram(ModuleOp module, const Compile
                   [](OpPassManager &manager) { manager.addPass(createCheckStream()); });
 }
 
+/// Stages note on ops what they have found, and later ones believe it. Only transformations, whose results are programs
+/// again, leave such attributes in programs.
+static LogicalResult refuseNotesOfStages(ModuleOp module) {
+  WalkResult result = module.walk([](Operation *op) -> WalkResult {
+    for (NamedAttribute attribute : op->getDiscardableAttrs())
+      if (StringRef name = attribute.getName(); isa_and_present<ResidDialect>(attribute.getNameDialect()) &&
+                                                name != kPreparesAttribute && name != kManifestAttribute)
+        return op->emitOpError("expected no attribute of resid in a program, but got '") << name << "'";
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 std::optional<CompileFailure> resid::runResidStages(ModuleOp module, const CompileOptions &options) {
+  if (failed(refuseNotesOfStages(module)))
+    return CompileFailure::Program;
   if (auto failure = runStage(module, options, "inline", CompileFailure::Program, [&](OpPassManager &manager) {
         manager.addPass(boundary::createInlineCalls());
         manager.addPass(createRaise(RaiseOptions{options.raise}));
