@@ -153,9 +153,8 @@ Interpreter::Results Interpreter::evaluate(AttentionOp op) {
   for (Type type : op.getStatistics().getTypes())
     results.push_back(Array::zeros(type, heads.q.getShape().drop_back()));
   FloatKind stored = results.front().floatKind();
-  Type q = op.getQ().getType().getElementType();
-  bool isRelaxed = options.relaxesProducts && q == op.getK().getType().getElementType() && (q.isF16() || q.isBF16()) &&
-                   arithmetic == FloatKind::F32;
+  bool isRelaxed = options.relaxes(op.getQ().getType().getElementType(), op.getK().getType().getElementType(),
+                                   op.getArithmeticType());
   bool isBitEqual = isExactMode() && options.hasFMA && !isRelaxed, isBounded = !isBitEqual && options.trackAccuracy;
   // Without fma each rounding becomes two. Matrix units cut off two bits more, and round 16 times more: each rounding
   // stands for at most 18 of those. The evaluator rounds itself in exact-type mode, and beside f64.

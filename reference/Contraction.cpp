@@ -132,8 +132,7 @@ Nest makeNest(LinearOp op, const Array &x, const Array &weight, const Array &zer
 /// How often a sum of `terms` products rounds by 2^-24 of its magnitude, or 0 where it has the bits of its chain.
 /// Matrix units: (terms + 16) 2^-22, whatever the chip (docs/numerics.md).
 double countRoundings(double terms, Type a, Type b, Type arithmetic, const EvaluationOptions &options) {
-  a = getElementTypeOrSelf(a), b = getElementTypeOrSelf(b);
-  if (options.relaxesProducts && a == b && (a.isF16() || a.isBF16()) && arithmetic.isF32())
+  if (options.relaxes(getElementTypeOrSelf(a), getElementTypeOrSelf(b), arithmetic))
     return 4 * (terms + 16);
   bool isChain = options.mode == Mode::ExactType && options.hasFMA;
   return isChain ? 0.0 : terms * (options.hasFMA ? 1.0 : 2.0);

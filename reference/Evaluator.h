@@ -31,6 +31,11 @@ struct EvaluationOptions {
   /// Whether it may add up products of two 16-bit floats of one type in any order, with two bits less than an f32 has
   /// (--relax-rounding=products). If so, they are no longer bit-equal.
   bool relaxesProducts = false;
+
+  /// Whether that holds for factors of these element types, with sums of type `arithmetic`.
+  bool relaxes(Type a, Type b, Type arithmetic) const {
+    return relaxesProducts && a == b && (a.isF16() || a.isBF16()) && arithmetic.isF32();
+  }
 };
 
 /// The results of `function` on `arguments`. Failures (wrong arguments, an op that is not supported, a row, site or

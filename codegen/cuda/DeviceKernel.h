@@ -13,6 +13,8 @@ namespace mlir::resid::cuda {
 
 /// Registers that a thread may have on every chip.
 inline constexpr int64_t kMostThreadRegisters = 255;
+/// Blocks with which nearly each processor of a device has one: Ampere, Hopper and Blackwell have 108 to 148.
+inline constexpr int64_t kFewestBlocks = 96;
 
 class DeviceKernel : public kernels::KernelCode {
 public:

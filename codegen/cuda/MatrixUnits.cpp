@@ -11,6 +11,10 @@ static Type makeWords(Code &code, Type word, int64_t count) {
   return LLVM::LLVMStructType::getLiteral(code.getContext(), SmallVector<Type>(count, word));
 }
 
+bool cuda::takesMatrices(Type a, Type b, FloatType arithmetic) {
+  return a == b && (a.isBF16() || a.isF16()) && arithmetic.isF32();
+}
+
 SmallVector<Value> cuda::loadMatrices(Code &code, Type element, Value address, int64_t count, bool isTransposed) {
   auto layout = isTransposed ? NVVM::MMALayout::col : NVVM::MMALayout::row;
   auto shape = NVVM::LdStMatrixShapeAttr::get(code.getContext(), 8, 8);

@@ -14,10 +14,6 @@ namespace {
 
 /// Slots: the bytes that are read, - - -, the address in global memory, its site. The next instruction has the address
 /// in shared memory in slot 4, and the bytes that are written in slot 0.
-uint8_t *readSource(const Instruction *i, Thread &t, uint64_t from, unsigned bytes) {
-  return bytes == 0 ? reinterpret_cast<uint8_t *>(from) : accessGlobal(i, t, from, bytes, AccessKind::Read);
-}
-
 const Instruction *copyAsync(const Instruction *i, Thread &t) {
   uint64_t from = t.read<uint64_t>(i->slots[4]) + i->immediate;
   uint32_t to = t.read<uint64_t>(i[1].slots[4]) + i[1].immediate;
@@ -29,7 +25,7 @@ const Instruction *copyAsync(const Instruction *i, Thread &t) {
   // What is left out is not looked at, but the part that is there need not be a power of two.
   for (unsigned done = 0; done < read;) {
     unsigned part = llvm::bit_floor(read - done);
-    if (!readSource(i, t, from + done, part))
+    if (!accessGlobal(i, t, from + done, part, AccessKind::Read))
       return nullptr;
     done += part;
   }

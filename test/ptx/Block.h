@@ -97,6 +97,9 @@ struct Site {
   static Site unpack(uint32_t slot) { return {slot >> 8, bool(slot >> 7 & 1), slot & 127}; }
 };
 
+/// The handler of what the lanes of a warp do together: they wait for each other.
+inline const Instruction *waitForWarp(const Instruction *i, Thread &t) { return t.wait(i, State::AtWarp); }
+
 /// What an instruction that needs other threads has in its immediate.
 enum class Together : uint64_t {
   Barrier,

@@ -10,8 +10,6 @@ using namespace resid::ptx;
 
 namespace {
 
-const Instruction *waitForWarp(const Instruction *i, Thread &t) { return t.wait(i, State::AtWarp); }
-
 /// The slots of a list of registers in braces.
 template <typename Find>
 bool takeRegisters(Decoder &d, size_t operand, llvm::MutableArrayRef<uint32_t> slots, Find find) {

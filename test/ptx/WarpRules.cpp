@@ -9,7 +9,6 @@ using namespace resid::ptx;
 
 namespace {
 
-const Instruction *waitForWarp(const Instruction *i, Thread &t) { return t.wait(i, State::AtWarp); }
 const Instruction *waitForBlock(const Instruction *i, Thread &t) { return t.wait(i, State::AtBarrier); }
 
 void decodeShfl(Decoder &d) {

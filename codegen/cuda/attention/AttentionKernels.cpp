@@ -39,8 +39,7 @@ FailureOr<kernels::ScratchShape> AttentionKernel::countScratch(OpBuilder &builde
                         : AttentionShape::create(builder, cast<attention::KernelOp>(kernel));
   if (failed(shape))
     return failure();
-  std::optional<bool> isFew = knowFewQueries(*shape);
-  if (!backward && isFew)
+  if (!backward && !mayHaveFewQueries(*shape))
     return kernels::ScratchShape();
   Extent bytes = kernels::makeExtent(builder, loc, shape->arithmetic.getWidth() / 8);
   for (Extent size : {shape->batches, shape->keyHeads, shape->group, shape->queries})
@@ -55,12 +54,12 @@ FailureOr<kernels::ScratchShape> AttentionKernel::countScratch(OpBuilder &builde
 
 /// Of the functions, in their order.
 static SmallVector<AttentionPlan> choosePlans(const AttentionShape &shape, bool relaxesProducts) {
-  if (!shape.isBackward && knowFewQueries(shape))
-    return {AttentionPlan::chooseForward(shape, relaxesProducts)};
-  if (!shape.isBackward)
-    return {AttentionPlan::chooseForward(shape, relaxesProducts), AttentionPlan::chooseChunks(shape),
-            AttentionPlan::chooseJoin(shape)};
-  return {AttentionPlan::chooseQueries(shape), AttentionPlan::chooseKeys(shape)};
+  if (shape.isBackward)
+    return {AttentionPlan::chooseQueries(shape), AttentionPlan::chooseKeys(shape)};
+  SmallVector<AttentionPlan> plans = {AttentionPlan::chooseForward(shape, relaxesProducts)};
+  if (mayHaveFewQueries(shape))
+    plans.append({AttentionPlan::chooseChunks(shape), AttentionPlan::chooseJoin()});
+  return plans;
 }
 
 void AttentionKernel::emit() {

@@ -4,6 +4,7 @@
 
 #include "codegen/cuda/attention/AttentionPlan.h"
 
+#include "codegen/cuda/DeviceKernel.h"
 #include "codegen/cuda/MatrixUnits.h"
 #include "codegen/cuda/rows/Shuffles.h"
 #include "llvm/Support/MathExtras.h"
@@ -37,9 +38,6 @@ static Extent countRows(const AttentionShape &shape) {
   return {{}, areKnown ? shape.group.known * shape.queries.known : ShapedType::kDynamic};
 }
 
-/// Fewer blocks than that leave processors without one: Ampere, Hopper and Blackwell have 108 to 148.
-static constexpr int64_t kFewestBlocks = 96;
-
 Value cuda::countChunks(Code &code, const AttentionShape &shape) {
   return code.ceilDivide(shape.keys.value, code.constant(kChunkKeys));
 }
@@ -56,7 +54,7 @@ Value cuda::hasFewQueries(Code &code, const AttentionShape &shape) {
   return code.both(hasChunks, code.isAtMost(countBlocks(code, shape), kFewestBlocks - 1));
 }
 
-std::optional<bool> cuda::knowFewQueries(const AttentionShape &shape) {
+bool cuda::mayHaveFewQueries(const AttentionShape &shape) {
   bool hasOneChunk = shape.keys.isKnown() && shape.keys.known <= kChunkKeys;
   int64_t blocks = 1;
   for (const Extent &size : {shape.batches, shape.keyHeads, countRows(shape)})
@@ -64,9 +62,7 @@ std::optional<bool> cuda::knowFewQueries(const AttentionShape &shape) {
   // What is not known makes more blocks, not fewer.
   int64_t least =
       llvm::divideCeil(blocks, AttentionPlan::chooseForward(shape, /*relaxesProducts=*/false).getBlockRows());
-  if (hasOneChunk || shape.isBackward || least >= kFewestBlocks)
-    return false;
-  return std::nullopt;
+  return !hasOneChunk && !shape.isBackward && least < kFewestBlocks;
 }
 
 /// As many shared rows as there are registers for: a sum of each of a thread's `columns`, and products of each own row.
@@ -93,9 +89,9 @@ static int64_t countOwn(const Extent &rows, int64_t most) {
 
 /// Eight queries are the columns of a product on matrix units; and all chunks have 256 keys.
 static bool suitsMatrixUnits(const AttentionPlan &plan, const AttentionShape &shape) {
-  Type q = shape.operands[AttentionShape::kQ].elementType, k = shape.operands[AttentionShape::kK].elementType;
-  return plan.sharedRows == kMatrixColumns && plan.ownRows == kOwnKeys && plan.terms == kMatrixTerms && q == k &&
-         (q.isBF16() || q.isF16()) && shape.arithmetic.isF32();
+  return plan.sharedRows == kMatrixColumns && plan.ownRows == kOwnKeys && plan.terms == kMatrixTerms &&
+         takesMatrices(shape.operands[AttentionShape::kQ].elementType, shape.operands[AttentionShape::kK].elementType,
+                       shape.arithmetic);
 }
 
 AttentionPlan AttentionPlan::chooseForward(const AttentionShape &shape, bool relaxesProducts) {
@@ -118,9 +114,7 @@ AttentionPlan AttentionPlan::chooseChunks(const AttentionShape &shape) {
   return plan;
 }
 
-AttentionPlan AttentionPlan::chooseJoin(const AttentionShape &) {
-  return {/*sharedRows=*/1, /*ownRows=*/1, kMostWarps, kLeastTerms};
-}
+AttentionPlan AttentionPlan::chooseJoin() { return {/*sharedRows=*/1, /*ownRows=*/1, kMostWarps, kLeastTerms}; }
 
 /// A thread has two products of each of its keys.
 AttentionPlan AttentionPlan::chooseQueries(const AttentionShape &shape) {

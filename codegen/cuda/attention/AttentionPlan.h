@@ -16,10 +16,10 @@ int64_t countColumns(const attention::AttentionShape &shape, unsigned operand);
 
 /// The chunks of all keys, of which a query of any origin sees no more (i64).
 Value countChunks(Code &code, const attention::AttentionShape &shape);
-/// Whether a forward has so few queries that a block has one chunk of their keys (i1), and what is known of it when
-/// compiling.
+/// Whether a forward has so few queries that a block has one chunk of their keys (i1); and whether it may, as far as
+/// that is known when compiling.
 Value hasFewQueries(Code &code, const attention::AttentionShape &shape);
-std::optional<bool> knowFewQueries(const attention::AttentionShape &shape);
+bool mayHaveFewQueries(const attention::AttentionShape &shape);
 
 /// What a warp has at a time: the products of some rows, which all threads share, with others, of which each thread has
 /// its own: those of its number, its number + 32, and so on. Then it adds up rows that the other ones weigh; there,
@@ -44,7 +44,7 @@ struct AttentionPlan {
   static AttentionPlan chooseForward(const attention::AttentionShape &shape, bool relaxesProducts);
   /// Of the forward of few queries, where a block has one chunk of the keys, and of what joins the chunks of a query.
   static AttentionPlan chooseChunks(const attention::AttentionShape &shape);
-  static AttentionPlan chooseJoin(const attention::AttentionShape &shape);
+  static AttentionPlan chooseJoin();
   /// Of the backward, for the gradients of queries: these are shared.
   static AttentionPlan chooseQueries(const attention::AttentionShape &shape);
   /// Of the backward, for the gradients of keys and values: keys are shared. Their number divides the columns of a call

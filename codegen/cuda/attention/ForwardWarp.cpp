@@ -251,6 +251,18 @@ static Value isAnySpecial(Code &code, ArrayRef<Value> sums) {
   return isSpecial;
 }
 
+/// The sums of weighted values. Absent keys add 0 to finite sums; others are made again without them.
+ForwardWarp::Numbers ForwardWarp::emitValues(const QueryUnit &unit, Value first) {
+  if (plan.usesMatrixUnits && warp.getElementType(AttentionShape::kV).isBF16())
+    return emitValuesOnMatrixUnits(unit, first);
+  Numbers zeros(plan.sharedRows * columns, warp.constantFloat(0.0));
+  Numbers sums = warp.addKeys(zeros, unit, first, AttentionShape::kV);
+  Value isSpecial = isAnySpecial(code, sums);
+  return code.choose(
+      isSpecial, TypeRange(ValueRange(sums)),
+      [&] { return warp.addKeys(zeros, unit, first, AttentionShape::kV, /*skipsAbsent=*/true); }, [&] { return sums; });
+}
+
 /// The same, where sums of the warp go from thread to thread, so that all of them take the same way.
 ForwardWarp::Numbers ForwardWarp::emitValuesOnMatrixUnits(const QueryUnit &unit, Value first) {
   Numbers sums = warp.addKeysOnMatrixUnits(unit, first, AttentionShape::kV);
@@ -262,16 +274,4 @@ ForwardWarp::Numbers ForwardWarp::emitValuesOnMatrixUnits(const QueryUnit &unit,
       isSpecial, TypeRange(ValueRange(zeros)),
       [&] { return warp.addKeys(zeros, unit, first, AttentionShape::kV, /*skipsAbsent=*/true); },
       [&] { return warp.exchangeSums(sums, columns); });
-}
-
-/// The sums of weighted values. Absent keys add 0 to finite sums; others are made again without them.
-ForwardWarp::Numbers ForwardWarp::emitValues(const QueryUnit &unit, Value first) {
-  if (plan.usesMatrixUnits && warp.getElementType(AttentionShape::kV).isBF16())
-    return emitValuesOnMatrixUnits(unit, first);
-  Numbers zeros(plan.sharedRows * columns, warp.constantFloat(0.0));
-  Numbers sums = warp.addKeys(zeros, unit, first, AttentionShape::kV);
-  Value isSpecial = isAnySpecial(code, sums);
-  return code.choose(
-      isSpecial, TypeRange(ValueRange(sums)),
-      [&] { return warp.addKeys(zeros, unit, first, AttentionShape::kV, /*skipsAbsent=*/true); }, [&] { return sums; });
 }

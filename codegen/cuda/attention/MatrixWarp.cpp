@@ -101,6 +101,8 @@ AttentionWarp::Numbers AttentionWarp::addKeysOnMatrixUnits(const QueryUnit &unit
     code.create<NVVM::Barrier0Op>();
     copyTile(head, first, key, begin, end, operand);
     code.create<NVVM::Barrier0Op>();
+    // Of each of the three numbers that a weight is.
+    Numbers b[3];
     SmallVector<Numbers> parts;
     for (int64_t i = 0; i < 4; ++i) {
       Value own = code.add(code.add(key, pair), i % 2 + i / 2 * kMatrixTerms / 2);
@@ -108,17 +110,17 @@ AttentionWarp::Numbers AttentionWarp::addKeysOnMatrixUnits(const QueryUnit &unit
       Value weight = code.create<LLVM::LoadOp>(getArithmetic(), code.at(weights, getArithmetic(), slot));
       parts.push_back(splitWeight(code, weight));
     }
+    for (unsigned part = 0; part < 3; ++part)
+      for (int64_t i = 0; i < 4; i += 2)
+        b[part].push_back(packMatrixPair(code, parts[i][part], parts[i + 1][part]));
     Numbers sums(carried);
     Value row = code.add(code.both(lane, 7), code.multiply(code.divide(lane, 2 * kMatrixPiece), kMatrixPiece));
     Value ofPiece = code.multiply(code.both(code.divide(lane, kMatrixPiece), 1), kMatrixPiece);
     for (int64_t i = 0; i < tiles; ++i) {
       Value column = code.add(ofPiece, i * kMatrixRows);
       Numbers a = loadMatrices(code, getElementType(operand), atTile(row, column, operand), 4, true);
-      for (unsigned part = 0; part < 3; ++part) {
-        Value b[] = {packMatrixPair(code, parts[0][part], parts[1][part]),
-                     packMatrixPair(code, parts[2][part], parts[3][part])};
-        multiplyMatrices(code, getElementType(operand), a, b, MutableArrayRef(sums).slice(4 * i, 4));
-      }
+      for (const Numbers &ofPart : b)
+        multiplyMatrices(code, getElementType(operand), a, ofPart, MutableArrayRef(sums).slice(4 * i, 4));
     }
     return sums;
   };

@@ -186,3 +186,24 @@ void PointEmitter::emitAt(SmallVector<Value> indices) {
   SmallVector<Value> results = loadResults(indices);
   storeResults(indices, others.empty() ? emitBody(indices, results) : emitLoops(0, indices, results));
 }
+
+//===------------------------------------------- elements in shared memory ----------------------------------------===//
+
+StagedInputs::StagedInputs(Code &code, linalg::GenericOp op, ArrayRef<unsigned> operands, int64_t count) : code(code) {
+  for (unsigned operand : operands) {
+    Type element = getMemoryType(getElementTypeOrSelf(op->getOperand(operand).getType()));
+    inputs.emplace_back(&op->getOpOperand(operand),
+                        SharedArray(code, element, count, "__tile" + std::to_string(operand)));
+  }
+}
+
+void StagedInputs::store(PointEmitter &points, Value place, ArrayRef<Value> indices) {
+  for (auto &[operand, array] : inputs)
+    storeElement(code, code.getLoc(), points.load(*operand, indices), array.getStart(code), place, Alignment::Element);
+}
+
+void StagedInputs::load(PointEmitter &points, Value place) {
+  for (auto &[operand, array] : inputs)
+    points.known[operand] = loadElement(code, code.getLoc(), getElementTypeOrSelf(operand->get().getType()),
+                                        array.getStart(code), place, Alignment::Element);
+}

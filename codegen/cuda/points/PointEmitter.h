@@ -7,6 +7,7 @@
 #define RESID_CODEGEN_CUDA_POINTS_POINTEMITTER_H
 
 #include "codegen/builder/Code.h"
+#include "codegen/cuda/SharedArray.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -53,6 +54,22 @@ private:
   SmallVector<unsigned> points, others;
   SmallVector<Value> sizes;
   bool isFixed;
+};
+
+/// Inputs of a nest whose elements go from thread to thread of a block through shared memory.
+class StagedInputs {
+public:
+  /// `operands`: positions of the inputs among the op's operands. There are `count` places for the elements of each.
+  StagedInputs(Code &code, linalg::GenericOp op, ArrayRef<unsigned> operands, int64_t count);
+
+  /// Loads the elements at these indices of all loops, and stores them at `place` (i64).
+  void store(PointEmitter &points, Value place, ArrayRef<Value> indices);
+  /// Makes the elements at `place` (i64) known for the point that is emitted next.
+  void load(PointEmitter &points, Value place);
+
+private:
+  Code &code;
+  SmallVector<std::pair<OpOperand *, SharedArray>> inputs;
 };
 
 } // namespace mlir::resid::cuda

@@ -2,10 +2,8 @@
 
 #include "codegen/cuda/points/TiledMoves.h"
 
-#include "codegen/cuda/SharedArray.h"
 #include "codegen/cuda/points/PointEmitter.h"
 #include "codegen/cuda/rows/Shuffles.h"
-#include "codegen/kernels/ElementMemory.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -73,7 +71,7 @@ private:
   const TiledMove &move;
   PointEmitter points;
   SmallVector<Value> sizes, counts, first;
-  SmallVector<SharedArray> arrays;
+  StagedInputs staged;
   Value lane, warp;
 };
 
@@ -81,13 +79,9 @@ private:
 
 MoveEmitter::MoveEmitter(Code &code, linalg::GenericOp op, const TiledMove &move)
     : code(code), op(op), move(move), points(code, op), sizes(computeSizes(code, op)),
-      counts(countTiles(code, sizes, move)) {
+      counts(countTiles(code, sizes, move)), staged(code, op, move.staged, kMoveTile * kMoveStride) {
   Value thread = getNumber<NVVM::ThreadIdXOp>(code);
   lane = code.remainder(thread, kWarpThreads), warp = code.divide(thread, kWarpThreads);
-  for (unsigned operand : move.staged) {
-    Type element = getMemoryType(getElementTypeOrSelf(op->getOperand(operand).getType()));
-    arrays.emplace_back(code, element, kMoveTile * kMoveStride, "__tile" + std::to_string(operand));
-  }
 }
 
 void MoveEmitter::forEachPoint(unsigned along, function_ref<void(Value place, ArrayRef<Value> indices)> body) {
@@ -116,19 +110,10 @@ void MoveEmitter::emit(Value tile) {
   first.assign(sizes.size(), Value());
   for (auto [loop, number] : llvm::zip_equal(order, code.delinearize(tile, ordered)))
     first[loop] = loop == move.written || loop == move.read ? code.multiply(number, kMoveTile) : number;
-  forEachPoint(move.read, [&](Value place, ArrayRef<Value> indices) {
-    for (auto [operand, array] : llvm::zip_equal(move.staged, arrays)) {
-      Value element = points.load(op->getOpOperand(operand), indices);
-      storeElement(code, code.getLoc(), element, array.getStart(code), place, Alignment::Element);
-    }
-  });
+  forEachPoint(move.read, [&](Value place, ArrayRef<Value> indices) { staged.store(points, place, indices); });
   code.create<NVVM::Barrier0Op>();
   forEachPoint(move.written, [&](Value place, ArrayRef<Value> indices) {
-    for (auto [operand, array] : llvm::zip_equal(move.staged, arrays)) {
-      Type element = getElementTypeOrSelf(op->getOperand(operand).getType());
-      points.known[&op->getOpOperand(operand)] =
-          loadElement(code, code.getLoc(), element, array.getStart(code), place, Alignment::Element);
-    }
+    staged.load(points, place);
     points.emitAt(llvm::to_vector(indices));
   });
   code.create<NVVM::Barrier0Op>();

@@ -2,7 +2,6 @@
 
 #include "codegen/cuda/points/TiledSums.h"
 
-#include "codegen/cuda/SharedArray.h"
 #include "codegen/cuda/points/PointEmitter.h"
 #include "codegen/cuda/rows/Shuffles.h"
 #include "codegen/kernels/ElementMemory.h"
@@ -63,21 +62,16 @@ private:
   linalg::GenericOp op;
   const TiledSum &sum;
   PointEmitter points;
+  StagedInputs staged;
   Value count, columns, thread, lane, warp;
-  SmallVector<SharedArray> arrays;
 };
 
 } // namespace
 
 SumEmitter::SumEmitter(Code &code, linalg::GenericOp op, const TiledSum &sum, Value count)
-    : code(code), op(op), sum(sum), points(code, op), count(count), columns(computeSizes(code, op)[sum.loop]),
-      thread(getNumber<NVVM::ThreadIdXOp>(code)), lane(code.remainder(thread, kWarpThreads)),
-      warp(code.divide(thread, kWarpThreads)) {
-  for (unsigned operand : sum.staged) {
-    Type element = getMemoryType(getElementTypeOrSelf(op->getOperand(operand).getType()));
-    arrays.emplace_back(code, element, kSumRows * kSumStride, "__tile" + std::to_string(operand));
-  }
-}
+    : code(code), op(op), sum(sum), points(code, op), staged(code, op, sum.staged, kSumRows * kSumStride), count(count),
+      columns(computeSizes(code, op)[sum.loop]), thread(getNumber<NVVM::ThreadIdXOp>(code)),
+      lane(code.remainder(thread, kWarpThreads)), warp(code.divide(thread, kWarpThreads)) {}
 
 /// A warp has a row at a time, and a thread a column of it.
 void SumEmitter::loadTile(Value first, Value column) {
@@ -88,10 +82,7 @@ void SumEmitter::loadTile(Value first, Value column) {
     code.choose(code.both(isColumn, code.compare(arith::CmpIPredicate::slt, point, count)), [&] {
       SmallVector<Value> indices = points.getIndices(point);
       indices[sum.loop] = arith::IndexCastOp::create(code, code.getIndexType(), own);
-      Value place = code.add(code.multiply(row, kSumStride), lane);
-      for (auto [operand, array] : llvm::zip_equal(sum.staged, arrays))
-        storeElement(code, code.getLoc(), points.load(op->getOpOperand(operand), indices), array.getStart(code), place,
-                     Alignment::Element);
+      staged.store(points, code.add(code.multiply(row, kSumStride), lane), indices);
     });
   });
 }
@@ -99,12 +90,7 @@ void SumEmitter::loadTile(Value first, Value column) {
 SmallVector<Value> SumEmitter::addTile(Value column, SmallVector<Value> indices, ValueRange before) {
   Value end = code.min(code.subtract(columns, column), kSumColumns);
   return code.loop(0, end, 1, before, [&](Value at, ValueRange carried) {
-    Value place = code.add(code.multiply(thread, kSumStride), at);
-    for (auto [operand, array] : llvm::zip_equal(sum.staged, arrays)) {
-      Type element = getElementTypeOrSelf(op->getOperand(operand).getType());
-      points.known[&op->getOpOperand(operand)] =
-          loadElement(code, code.getLoc(), element, array.getStart(code), place, Alignment::Element);
-    }
+    staged.load(points, code.add(code.multiply(thread, kSumStride), at));
     indices[sum.loop] = arith::IndexCastOp::create(code, code.getIndexType(), code.add(column, at));
     return points.emitBody(indices, carried);
   });

@@ -30,7 +30,7 @@ MatrixEmitter::MatrixEmitter(Code &code, kernels::KernelBody &body, contraction:
 //===------------------------------------------- to shared memory -------------------------------------------------===//
 
 MatrixEmitter::Factor MatrixEmitter::makeFactor(unsigned operand, int64_t size, int64_t begin) {
-  bool isPacked = operand == KernelLoops::kB && loops.packedColumns != 0;
+  bool isPacked = product.isPacked(operand);
   bool isAlongOther =
       !isPacked && getOther(operand).strides[operand].is(1) && !loops.contracted.front().strides[operand].is(1);
   Factor factor{operand, size, begin, isAlongOther ? size : tile.terms, !isAlongOther, Value()};
@@ -60,12 +60,11 @@ void MatrixEmitter::bringElements(const Factor &factor, const ElementPlace &plac
                                   Value slot) {
   Value start = product.getOffset(place, factor.operand);
   const contraction::Loop &terms = loops.contracted.front();
-  bool isPacked = factor.operand == KernelLoops::kB && loops.packedColumns != 0;
   SmallVector<Value> elements;
   for (int64_t i = 0; i < kMatrixPiece; ++i) {
     auto load = [&]() -> SmallVector<Value> {
       Value own = factor.isAlongTerms ? code.add(term, i) : term;
-      if (isPacked)
+      if (product.isPacked(factor.operand))
         return {product.load(factor.operand, product.locatePacked(place.column, own))};
       Value offset = code.add(start, code.multiply(own, terms.strides[factor.operand].value));
       if (!factor.isAlongTerms)

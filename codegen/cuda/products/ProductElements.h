@@ -27,6 +27,8 @@ public:
 
   /// Where an operand's element is, without contracted loops, in elements.
   Value getOffset(const ElementPlace &place, unsigned operand);
+  /// Whether an operand is in panels.
+  bool isPacked(unsigned operand) const { return operand == contraction::KernelLoops::kB && loops.packedColumns != 0; }
   /// Where an element of a packed b is. Panels have all terms of some columns each, some of them as neighbours.
   Value locatePacked(Value column, Value term);
   /// An element of an operand, in its own type.

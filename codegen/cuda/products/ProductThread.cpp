@@ -126,7 +126,7 @@ ProductThread::Sums ProductThread::emitRun(const Elements &elements, ValueRange 
     before = code.multiply(code.add(before, index), loops.contracted[i + 1].size.value);
   auto load = [&](unsigned factor, Value offset, Value term, int64_t number) {
     Value at = code.add(offset, code.multiply(term, loops.contracted.back().strides[factor].value));
-    if (factor == kB && loops.packedColumns != 0)
+    if (product.isPacked(factor))
       at = product.locatePacked(isAlongThreads(kB) ? elements.thread : getTile(elements, number),
                                 code.add(before, term));
     Value element = product.widen(product.load(factor, at));

@@ -2,6 +2,8 @@
 
 #include "codegen/cuda/products/ProductTile.h"
 
+#include "codegen/cuda/DeviceKernel.h"
+#include "codegen/cuda/MatrixUnits.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -15,20 +17,18 @@ static constexpr ProductTile kThin = {8, 32, 64, 4, 1, 4, 128}, kLarge = {128, 1
                              kSmall = {64, 64, 16, 4, 4, 1, 0}, kTiny = {32, 32, 32, 2, 2, 2, 128};
 /// Of f64, whose numbers take twice the room. Without a bound, ptxas spills some to make room for a third block.
 static constexpr ProductTile kThinDouble = {8, 32, 32, 4, 1, 4, 128}, kSmallDouble = {64, 64, 16, 4, 4, 1, 128};
-/// Of 48 KB of shared memory, which a block has without asking the driver for more; and the same on a quarter of it.
+/// Of 48 KB of shared memory, which a block has without asking the driver for more; and of half as much.
 static constexpr ProductTile kLargeMatrix = {128, 128, 32, 0, 0, 2, 128, /*usesMatrixUnits=*/true},
                              kSmallMatrix = {64, 64, 32, 0, 0, 2, 0, /*usesMatrixUnits=*/true};
 static constexpr int64_t kMatrixElementBits = 16;
-/// Small tiles are taken where nearly each processor of a device has one, and large ones where each has two: Ampere,
-/// Hopper and Blackwell have 108 to 148.
-static constexpr int64_t kFewestSmall = 96, kFewestLarge = 256;
+/// Large tiles are taken where each processor of a device has two.
+static constexpr int64_t kFewestLarge = 256;
 
-int64_t ProductTile::getFewest() const { return isLarge() ? kFewestLarge : kFewestSmall; }
+int64_t ProductTile::getFewest() const { return isLarge() ? kFewestLarge : kFewestBlocks; }
 
-/// Factors of 16 bits, both of one type, whose sums are f32.
 static bool suitsMatrixUnits(const KernelLoops &loops) {
-  Type a = loops.operands[KernelLoops::kA].elementType, b = loops.operands[KernelLoops::kB].elementType;
-  return a == b && (a.isBF16() || a.isF16()) && loops.arithmetic.isF32();
+  return takesMatrices(loops.operands[KernelLoops::kA].elementType, loops.operands[KernelLoops::kB].elementType,
+                       loops.arithmetic);
 }
 
 /// From the one of few rows to the smallest, which takes all. Few rows wait for memory and not for products, so they

@@ -47,8 +47,7 @@ void TileEmitter::findThread(Value number) {
 TileEmitter::Factor TileEmitter::makeFactor(unsigned operand, int64_t size, int64_t begin) {
   Factor factor{operand, size, size + ProductTile::kPadding, begin, /*isAlongTerms=*/false, /*count=*/0, /*step=*/0,
                 {},      {}};
-  bool isPacked = operand == KernelLoops::kB && loops.packedColumns != 0;
-  factor.isAlongTerms = !isPacked && loops.contracted.front().strides[operand].is(1);
+  factor.isAlongTerms = !product.isPacked(operand) && loops.contracted.front().strides[operand].is(1);
   factor.count = size * tile.terms / ProductTile::kThreads;
   factor.step = ProductTile::kThreads / getNeighbours(factor);
   return factor;
@@ -100,7 +99,7 @@ Value TileEmitter::getOffset(const Factor &factor, Value first, int64_t number) 
   const contraction::Loop &terms = loops.contracted.front(), &other = getOther(factor.operand);
   Value place = code.add(getFirst(factor.operand), factor.place), term = code.add(first, factor.term);
   int64_t distance = number * factor.step;
-  if (factor.operand == KernelLoops::kB && loops.packedColumns != 0)
+  if (product.isPacked(factor.operand))
     return product.locatePacked(place, code.add(term, distance));
   Value start = code.add(product.getOffset({batch, place, place, Value()}, factor.operand),
                          code.multiply(term, terms.strides[factor.operand].value));
