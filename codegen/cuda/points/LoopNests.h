@@ -19,6 +19,7 @@ public:
 
   /// The nest at the start of a function of the device, on its buffers.
   linalg::GenericOp rebuild(OpBuilder &builder, kernels::KernelBody &body) const;
+  int64_t countArrays() const { return op->getNumOperands(); }
 
 private:
   explicit LoopNest(linalg::GenericOp op) : TakingOp(op) {}
@@ -37,6 +38,7 @@ public:
 private:
   Value countPoints(Code &code, kernels::KernelUse &use) override;
   EmitPoint emitKernel(Code &code, kernels::KernelBody &body) override;
+  int64_t getMostRegisters() const override;
 
   LoopNest nest;
 };
