@@ -15,8 +15,9 @@
 // All of dy, x, dsum and gamma is loaded before the first sum of the row. After the last one, each chunk of the result has a
 // chunk of gamma in front of the next, as long as there are some. (The first four of gamma are there from the pass
 // before.) What is stored after that is the sums.
-// RUN: sed '/shfl/q' %t.kept | tac | sed '/bra/q' | grep -c 'ld.global.v2' | grep -x 64
-// RUN: tac %t.kept | sed '/shfl/q' | tac | grep -oE '(ld|st)\.global\.v2' | uniq -c | sed 's/^ *//' | head -24 > %t.order
+// RUN: sed '/shfl/q' %t.kept | tac > %t.first && sed '/bra/q' %t.first | grep -c 'ld.global.v2' | grep -x 64
+// RUN: tac %t.kept > %t.back && sed '/shfl/q' %t.back | tac | grep -oE '(ld|st)\.global\.v2' | uniq -c | sed 's/^ *//' > %t.all
+// RUN: head -24 %t.all > %t.order
 // RUN: (for chunk in 4 5 6 7 8 9 10 11 12 13 14 15; do echo 1 st.global.v2; echo 1 ld.global.v2; done) > %t.expected
 // RUN: diff %t.expected %t.order
 

@@ -74,8 +74,8 @@ PointKernel::EmitPoint LoopNestKernel::emitKernel(Code &code, KernelBody &body) 
   };
 }
 
-/// A thread has an address, of two registers, and an element of each array. With few arrays it needs far fewer registers
-/// than ptxas would take if there were a bound.
+/// A thread has an address, of two registers, and an element of each array. With few arrays it needs far fewer
+/// registers than ptxas would take if there were a bound.
 int64_t LoopNestKernel::getMostRegisters() const {
   constexpr int64_t registersOfArray = 3, mostWithoutBound = 64;
   return registersOfArray * nest.countArrays() > mostWithoutBound ? kMostThreadRegisters : 0;
