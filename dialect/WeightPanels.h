@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How a matrix lies that a contraction reads column by column: in panels of columns, the same on every processor.
-// Not: what packs it, and where that is worth it.
+// How a matrix lies that a contraction reads column by column: in panels of columns, the same on every processor; or in
+// 4 bits for each element. Not: what packs it, and where that is worth it.
 
 #ifndef RESID_DIALECT_WEIGHTPANELS_H
 #define RESID_DIALECT_WEIGHTPANELS_H
@@ -28,6 +28,9 @@ struct PanelLayout {
 PanelLayout getPanelLayout(Type elementType, int64_t columns, int64_t panelColumns);
 /// The type of its panels; the matrix has static sizes.
 RankedTensorType getPanelType(RankedTensorType matrix, int64_t columns);
+
+/// The note on a linalg op that unpacks bytes, each of which holds two i4.
+constexpr llvm::StringLiteral kNibblesNote = "resid.nibbles";
 
 } // namespace mlir::resid
 

@@ -11,11 +11,15 @@
 using namespace mlir;
 using namespace mlir::resid::boundary;
 
-/// The element type as the 32 bits of a DLDataType: its code, its bits, one lane.
+/// The element type as the 32 bits of a DLDataType: its code, its bits, one lane. Two i4 are an unsigned byte.
 static uint32_t getDLType(Type type) {
-  enum Code : uint32_t { Int = 0, Float = 2, BFloat = 4, Bool = 6 };
+  enum Code : uint32_t { Int = 0, UInt = 1, Float = 2, BFloat = 4, Bool = 6 };
   unsigned bits = type.isIndex() ? 64 : std::max(8u, type.getIntOrFloatBitWidth());
-  Code code = type.isBF16() ? BFloat : isa<FloatType>(type) ? Float : type.isInteger(1) ? Bool : Int;
+  Code code = type.isBF16()          ? BFloat
+              : isa<FloatType>(type) ? Float
+              : type.isInteger(1)    ? Bool
+              : type.isInteger(4)    ? UInt
+                                     : Int;
   return code | bits << 8 | 1u << 16;
 }
 

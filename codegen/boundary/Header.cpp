@@ -21,9 +21,10 @@ static std::string describeSize(const KernelSignature &signature, int64_t code) 
 static std::string describeArray(const KernelSignature &signature, const KernelValue &array) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  stream << array.getElementType() << " [";
+  bool isNibbles = array.getElementType().isInteger(4);
+  stream << (isNibbles ? "pairs of " : "") << array.getElementType() << " [";
   llvm::interleaveComma(array.shape, stream, [&](int64_t code) { stream << describeSize(signature, code); });
-  stream << "]";
+  stream << "]" << (isNibbles ? ", the first of a pair in the low half of its byte" : "");
   if (array.isStrided())
     stream << ", rows " << array.stride << " apart";
   return text;

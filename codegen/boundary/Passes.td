@@ -26,6 +26,8 @@ def PrepareEntries : Pass<"resid-prepare-entries", "::mlir::ModuleOp"> {
     each size of a result comes from. C names come from the argument attribute `resid.name`, else they are argN. With
     `weights-struct`, arguments marked `resid.weight` or `resid.prepared` are members of one struct in C.
 
+    Arguments of i4 become their bytes, two elements in each, which are unpacked where F.impl begins.
+
     Calls must have been inlined. A result whose size does not follow from the arguments' sizes is an error.
   }];
   let options = [Option<"prefix", "prefix", "std::string", /*default=*/"\"\"",
@@ -34,8 +36,9 @@ def PrepareEntries : Pass<"resid-prepare-entries", "::mlir::ModuleOp"> {
                         "take weights in one struct: arguments marked resid.weight, and those that F_prepare makes">,
                  Option<"isForDevice", "device", "bool", /*default=*/"false",
                         "kernels run on a GPU, and arrays lie in its memory">];
-  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::LLVM::LLVMDialect",
-                           "::mlir::memref::MemRefDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def PlanScratch : Pass<"resid-plan-scratch", "::mlir::ModuleOp"> {

@@ -4,6 +4,7 @@
 
 #include "codegen/boundary/ArraySizes.h"
 #include "codegen/boundary/DimensionClasses.h"
+#include "codegen/boundary/Nibbles.h"
 #include "codegen/boundary/Passes.h"
 #include "codegen/boundary/Signature.h"
 #include "dialect/FunctionAttributes.h"
@@ -296,7 +297,9 @@ struct PrepareEntries : resid::boundary::impl::PrepareEntriesBase<PrepareEntries
         continue;
       if (failed(verifyInterfaceTypes(function)))
         return signalPassFailure();
-      FailureOr<KernelSignature> signature = computeSignature(function, prefix, weightsStruct);
+      SmallVector<Type> programTypes(function.getArgumentTypes());
+      unpackNibbles(function);
+      FailureOr<KernelSignature> signature = computeSignature(function, programTypes, prefix, weightsStruct);
       if (failed(signature))
         return signalPassFailure();
       signature->isForDevice = isForDevice;

@@ -4,6 +4,7 @@
 
 #include "codegen/boundary/DimensionClasses.h"
 #include "codegen/boundary/Names.h"
+#include "codegen/boundary/Nibbles.h"
 #include "dialect/FunctionAttributes.h"
 #include "dialect/Shapes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -32,6 +33,8 @@ llvm::StringRef mlir::resid::boundary::getCTypeName(Type type) {
   switch (type.getIntOrFloatBitWidth()) {
   case 1:
     return "bool";
+  case 4: // two in a byte
+    return "uint8_t";
   case 8:
     return "int8_t";
   case 16:
@@ -56,6 +59,8 @@ llvm::StringRef mlir::resid::boundary::getCheckpointTypeName(Type type) {
     return "F64";
   if (type.isInteger(1))
     return "BOOL";
+  if (type.isInteger(4))
+    return "U8";
   if (type.isInteger(8))
     return "I8";
   if (type.isInteger(16))
@@ -75,15 +80,26 @@ static bool hasArrayForm(Type type) {
   return tensor && !tensor.getEncoding() && !getCTypeName(tensor.getElementType()).empty();
 }
 
+/// What an argument would have to be to have a form in C; empty where it has one.
+static llvm::StringRef findExpectedForm(func::FuncOp function, unsigned index) {
+  Type type = function.getArgumentTypes()[index];
+  if ((!hasArrayForm(type) && getCTypeName(type).empty()) || type.isInteger(4))
+    return "a scalar or a ranked tensor of f16, bf16, f32, f64, index, i1, i8, i16, i32 or i64, or a ranked tensor of "
+           "i4";
+  if (!isNibbleTensor(type))
+    return "";
+  if (!getByteTensor(cast<RankedTensorType>(type)))
+    return "an even last dimension, since a byte holds two elements";
+  return function.getArgAttr(index, kStridedAttribute) ? "contiguous rows, since a byte holds two elements" : "";
+}
+
 LogicalResult mlir::resid::boundary::verifyInterfaceTypes(func::FuncOp function) {
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
-    if (!hasArrayForm(type) && getCTypeName(type).empty())
+    if (llvm::StringRef expected = findExpectedForm(function, index); !expected.empty())
       return emitError(getArgumentLocation(function, index))
-             << "argument " << index << " of type " << type
-             << " is not available in C: expected a scalar or a ranked tensor of f16, bf16, f32, f64, index, i1, i8, "
-                "i16, i32 or i64";
+             << "argument " << index << " of type " << type << " is not available in C: expected " << expected;
   for (auto [index, type] : llvm::enumerate(function.getResultTypes()))
-    if (!hasArrayForm(type))
+    if (!hasArrayForm(type) || isNibbleTensor(type))
       return function.emitError() << "result " << index << " of type " << type
                                   << " is not available in C: expected a ranked tensor of f16, bf16, f32, f64, index, "
                                      "i1, i8, i16, i32 or i64";
@@ -94,6 +110,8 @@ Type KernelValue::getBufferType() const {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
     return type;
+  if (isNibbleTensor(tensor))
+    tensor = getByteTensor(tensor);
   MemRefLayoutAttrInterface layout;
   if (isStrided()) {
     SmallVector<int64_t> strides(tensor.getRank(), ShapedType::kDynamic);
@@ -178,8 +196,8 @@ static LogicalResult verifyMember(func::FuncOp function, unsigned index) {
          << " has it";
 }
 
-static LogicalResult addArguments(func::FuncOp function, KernelSignature &signature, ParameterNames &names,
-                                  bool weightsStruct) {
+static LogicalResult addArguments(func::FuncOp function, ArrayRef<Type> programTypes, KernelSignature &signature,
+                                  ParameterNames &names, bool weightsStruct) {
   ParameterNames members;
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
     auto given = function.getArgAttrOfType<StringAttr>(index, kArgumentNameAttribute);
@@ -187,7 +205,7 @@ static LogicalResult addArguments(func::FuncOp function, KernelSignature &signat
     std::optional<std::string> member = weightsStruct ? getMemberName(function, index) : std::nullopt;
     if (member && failed(verifyMember(function, index)))
       return failure();
-    KernelValue value{(member ? members : names).take(wanted), type, {}};
+    KernelValue value{(member ? members : names).take(wanted), programTypes[index], {}};
     value.weight = member;
     auto tensor = dyn_cast<RankedTensorType>(type);
     for (int64_t dimension = 0; tensor && dimension < tensor.getRank(); ++dimension) {
@@ -364,8 +382,8 @@ static std::string printType(FunctionType type, const KernelSignature &signature
   return text;
 }
 
-FailureOr<KernelSignature> mlir::resid::boundary::computeSignature(func::FuncOp function, llvm::StringRef prefix,
-                                                                   bool weightsStruct) {
+FailureOr<KernelSignature> mlir::resid::boundary::computeSignature(func::FuncOp function, ArrayRef<Type> programTypes,
+                                                                   llvm::StringRef prefix, bool weightsStruct) {
   if (failed(verifyByteLimit(function)))
     return failure();
   if (!function.getBody().hasOneBlock())
@@ -378,13 +396,14 @@ FailureOr<KernelSignature> mlir::resid::boundary::computeSignature(func::FuncOp 
   signature.symbol = *symbol;
 
   ParameterNames names;
-  if (failed(addArguments(function, signature, names, weightsStruct)))
+  if (failed(addArguments(function, programTypes, signature, names, weightsStruct)))
     return failure();
   DimensionClasses classes(function);
   addConstraints(function, signature, classes);
   classes.resolve(getOpenDimensions(function));
   if (failed(addEqualities(signature, classes)) || failed(addResults(function, signature, classes, names)))
     return failure();
-  signature.typeText = printType(function.getFunctionType(), signature);
+  auto programType = FunctionType::get(function.getContext(), programTypes, function.getResultTypes());
+  signature.typeText = printType(programType, signature);
   return signature;
 }

@@ -37,7 +37,8 @@ struct KernelValue {
   std::string name;
   Type type;
   /// Of an array, per dimension: the static size, or -1 - i where i is the size parameter that gives it; of a result
-  /// also -1 - (number of size parameters) - j where j is the derived size that gives it.
+  /// also -1 - (number of size parameters) - j where j is the derived size that gives it. Of an array of i4: that of
+  /// its bytes.
   SmallVector<int64_t> shape;
   /// Of a strided array: the C parameter that says how far apart its rows (all dimensions but the last, flattened) are.
   std::string stride = {};
@@ -49,9 +50,10 @@ struct KernelValue {
   bool isMember() const { return weight.has_value(); }
   bool isArray() const { return isa<RankedTensorType>(type); }
   Type getElementType() const { return getElementTypeOrSelf(type); }
-  /// How implementations take the value: a scalar as it is, an array as a memref, with open strides where it has one.
+  /// How implementations take the value: a scalar as it is, an array as a memref, with open strides where it has one,
+  /// and an array of i4 as its bytes.
   Type getBufferType() const;
-  /// Bytes of one element in memory.
+  /// Bytes of one element in memory; 1 of a pair of i4.
   int64_t getElementBytes() const;
 };
 
@@ -111,7 +113,7 @@ struct KernelSignature {
   static KernelSignature fromAttribute(DictionaryAttr attribute);
 };
 
-/// The C type of a scalar, or of an array's elements; empty where C has none.
+/// The C type of a scalar, or of an array's elements; empty where C has none. That of i4 holds two.
 llvm::StringRef getCTypeName(Type type);
 
 /// What the safetensors format calls a type that getCTypeName() knows.
@@ -125,11 +127,13 @@ LogicalResult verifyInterfaceTypes(func::FuncOp function);
 /// which does not. Of a function on tensors without calls.
 LogicalResult verifyResultSizes(func::FuncOp function);
 
-/// The signature of a function on tensors without calls; names carry `prefix`. With `weightsStruct`, arguments that are
+/// The signature of a function on tensors without calls; names carry `prefix`. `programTypes`: those of the arguments
+/// in the program, where the function may take bytes instead (Nibbles.h). With `weightsStruct`, arguments that are
 /// marked as weights, and those that @F_prepare makes, are members of one struct. Emits an error and fails if a
 /// result's size does not follow from the arguments, if no sizes are right, if a name cannot be used, or if such a
 /// member has sizes or a stride that are known at run time only.
-FailureOr<KernelSignature> computeSignature(func::FuncOp function, llvm::StringRef prefix, bool weightsStruct);
+FailureOr<KernelSignature> computeSignature(func::FuncOp function, ArrayRef<Type> programTypes, llvm::StringRef prefix,
+                                            bool weightsStruct);
 
 } // namespace mlir::resid::boundary
 

@@ -198,6 +198,37 @@ func.func @unranked(%x: tensor<*xf32>) {
 
 // -----
 
+// A byte holds two elements of i4. Inside of the function, each has a byte of its own.
+// CHECK-LABEL: @k_nibbles.impl(
+// CHECK-SAME:    %{{[a-z0-9]+}}: !llvm.ptr, %[[BYTES:[a-z0-9]+]]: memref<?x3xi8>, %{{[a-z0-9]+}}: memref<?x6xi32>, %{{[a-z0-9]+}}: memref<i32>)
+// CHECK-SAME:    arguments = [{name = "arg0", shape = array<i64: -1, 3>, type = tensor<?x6xi4>}]
+// CHECK-SAME:    type = "(tensor<?x6xi4>) -> tensor<?x6xi32>"
+// CHECK:         %[[TENSOR:.*]] = bufferization.to_tensor %[[BYTES]]
+// CHECK:         %[[ELEMENTS:.*]] = linalg.generic {{.*}} ins(%[[TENSOR]] : tensor<?x3xi8>) outs(%{{.*}} : tensor<?x6xi4>) attrs = {resid.nibbles}
+// CHECK:         arith.extsi %[[ELEMENTS]]
+func.func @nibbles(%q: tensor<?x6xi4>) -> tensor<?x6xi32> {
+  %y = arith.extsi %q : tensor<?x6xi4> to tensor<?x6xi32>
+  return %y : tensor<?x6xi32>
+}
+
+// -----
+
+// expected-error @+1 {{argument 0 of type 'tensor<4x7xi4>' is not available in C: expected an even last dimension, since a byte holds two elements}}
+func.func @odd(%q: tensor<4x7xi4>) -> tensor<4xf32> {
+  %y = tensor.empty() : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{argument 0 of type 'tensor<4x8xi4>' is not available in C: expected contiguous rows, since a byte holds two elements}}
+func.func @apart(%q: tensor<4x8xi4> {resid.strided}) -> tensor<4xf32> {
+  %y = tensor.empty() : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
 // expected-error @+1 {{result 0 of type 'f32' is not available in C: expected a ranked tensor of f16, bf16, f32, f64, index, i1, i8, i16, i32 or i64}}
 func.func @scalar_result(%x: f32) -> f32 {
   return %x : f32

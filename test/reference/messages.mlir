@@ -38,8 +38,8 @@
 // PAD: messages.mlir:[[#]]:[[#]]: error: 'tensor.pad' op expected padding of 0 or more but got -1
 // RUN: %python %S/../tools/Inputs/expect_exit.py 1 resid-run %s --backend=reference --entry=dim --arg=f32[4]=1 --arg=1 2>&1 | FileCheck %s --check-prefix=DIM
 // DIM: messages.mlir:[[#]]:[[#]]: error: 'tensor.dim' op expected a dimension below 1 but got 1
-// RUN: %python %S/../tools/Inputs/expect_exit.py 4 resid-run %s --backend=reference --entry=nibbles --arg=1 2>&1 | FileCheck %s --check-prefix=NIBBLES
-// NIBBLES: resid-run: error: argument 0 ('x') of type tensor<2xi4>: expected a number or an array of f16, bf16, f32, f64, index, i1, i8, i16, i32 or i64
+// RUN: %python %S/../tools/Inputs/expect_exit.py 4 resid-run %s --backend=reference --entry=odd_integers --arg=1 2>&1 | FileCheck %s --check-prefix=INTEGERS
+// INTEGERS: resid-run: error: argument 0 ('x') of type tensor<2xi3>: expected a number or an array of f16, bf16, f32, f64, index, i1, i8, i16, i32 or i64, or an array of i4
 // REQUIRES: resid-run
 
 func.func @index(%x: tensor<4xf32>, %i: index) -> tensor<f32> {
@@ -137,8 +137,8 @@ func.func @dim(%x: tensor<?xf32>, %i: index) -> tensor<?xf32> {
   return %y : tensor<?xf32>
 }
 
-func.func @nibbles(%x: tensor<2xi4>) -> tensor<2xi4> {
-  return %x : tensor<2xi4>
+func.func @odd_integers(%x: tensor<2xi3>) -> tensor<2xi3> {
+  return %x : tensor<2xi3>
 }
 
 func.func @pack(%x: tensor<?x4xf32>, %e: tensor<?x4x2xf32>) -> tensor<?x4x2xf32> {

@@ -22,16 +22,35 @@ using llvm::StringRef;
 /// The largest array in bytes.
 static constexpr int64_t maxBytes = int64_t(1) << 47;
 
-static constexpr StringRef kElementTypes[] = {"f16", "bf16", "f32", "f64", "index", "i1", "i8", "i16", "i32", "i64"};
+static constexpr StringRef kElementTypes[] = {"f16", "bf16", "f32", "f64", "index", "i1",
+                                              "i4",  "i8",   "i16", "i32", "i64"};
 static constexpr StringRef kRandom[] = {"random"};
 
 unsigned getElementBytes(Type type) {
   return type.isIndex() ? 8 : static_cast<unsigned>(llvm::divideCeil(type.getIntOrFloatBitWidth(), 8));
 }
 
-int64_t getByteSize(const Array &array) { return array.size() * getElementBytes(array.getElementType()); }
+/// How many elements a byte has.
+static int64_t countInByte(Type type) { return type.isInteger(4) ? 2 : 1; }
+
+int64_t getByteSize(const Array &array) {
+  Type type = array.getElementType();
+  return array.size() * getElementBytes(type) / countInByte(type);
+}
+
+int64_t getStoredSize(Type element, ArrayRef<int64_t> shape, size_t dimension) {
+  return shape[dimension] / (dimension + 1 == shape.size() ? countInByte(element) : 1);
+}
+
+/// Two elements in each byte, the first in the low half.
+static void encodePairs(ArrayRef<int64_t> elements, char *bytes) {
+  for (size_t i = 0, e = elements.size(); i != e; i += 2)
+    *bytes++ = static_cast<char>((elements[i] & 15) | elements[i + 1] << 4);
+}
 
 void encode(const Array &array, char *bytes) {
+  if (countInByte(array.getElementType()) == 2)
+    return encodePairs(array.integers(), bytes);
   unsigned width = getElementBytes(array.getElementType());
   for (int64_t i = 0, e = array.size(); i != e; ++i) {
     uint64_t bits = array.isFloat() ? reference::encodeFloat(array.floatKind(), array.floats()[i])
@@ -45,6 +64,12 @@ void decode(const char *bytes, Array &array) {
   unsigned width = getElementBytes(array.getElementType());
   double *floats = array.isFloat() ? array.mutableFloats().data() : nullptr;
   int64_t *integers = array.isFloat() ? nullptr : array.mutableIntegers().data();
+  Type type = array.getElementType();
+  if (countInByte(type) == 2) {
+    for (int64_t i = 0, e = array.size(); i != e; ++i)
+      integers[i] = reference::wrapInteger(type, bytes[i / 2] >> (i % 2 * 4));
+    return;
+  }
   for (int64_t i = 0, e = array.size(); i != e; ++i) {
     uint64_t bits = 0;
     for (unsigned byte = 0; byte != width; ++byte)
@@ -52,7 +77,7 @@ void decode(const char *bytes, Array &array) {
     if (floats)
       floats[i] = reference::decodeFloat(array.floatKind(), bits);
     else
-      integers[i] = reference::wrapInteger(array.getElementType(), static_cast<int64_t>(bits));
+      integers[i] = reference::wrapInteger(type, static_cast<int64_t>(bits));
   }
 }
 
@@ -103,6 +128,10 @@ Expected<Array> makeArray(const Argument &argument, ArrayRef<int64_t> shape) {
   }
   if (!fits)
     return argument.error(tools::ExitProgram, "expected an array of its shape but got [" + found + "]");
+  if (tensor && !shape.empty() && shape.back() % countInByte(tensor.getElementType()) != 0)
+    return argument.error(tools::ExitProgram, "expected an even last dimension, since a byte holds two elements, but "
+                                              "got [" +
+                                                  found + "]");
   std::string use = argument.description + " takes " + std::to_string(isEmpty ? 0 : bytes) + " bytes as " + found;
   tools::MemoryNote note(use.c_str());
   return Array::zeros(argument.type, shape);
@@ -126,7 +155,7 @@ Error parseValue(const Argument &argument, StringRef text, Array &array, int64_t
     return Error::success();
   }
   int64_t value = text == "true";
-  unsigned width = getElementBytes(array.getElementType()) * 8;
+  unsigned width = array.getElementType().isIndex() ? 64 : array.getElementType().getIntOrFloatBitWidth();
   if (array.getElementType().isInteger(1)) {
     if (text != "true" && text != "false" && text != "0" && text != "1")
       return wrong("true or false");
@@ -272,7 +301,10 @@ Expected<Array> readFile(const Argument &argument) {
   if (!fitsStorage(*view, getElementTypeOrSelf(argument.type)))
     return argument.error(tools::ExitProgram,
                           "expected elements of its type but " + argument.text + " has '" + view->describe() + "'");
-  Expected<Array> array = makeArray(argument, view->shape);
+  SmallVector<int64_t> shape(view->shape);
+  if (!shape.empty())
+    shape.back() *= countInByte(getElementTypeOrSelf(argument.type));
+  Expected<Array> array = makeArray(argument, shape);
   if (array)
     decode(view->data.data(), *array);
   return array;
@@ -292,10 +324,11 @@ Expected<Array> readArgument(func::FuncOp function, unsigned index, StringRef te
   bool isTensor = isa<RankedTensorType>(argument.type);
   bool isStorable =
       reference::getFloatKind(element) || element.isIndex() ||
-      (element.isSignlessInteger() && llvm::is_contained({1u, 8u, 16u, 32u, 64u}, element.getIntOrFloatBitWidth()));
+      (element.isSignlessInteger() && llvm::is_contained({1u, 8u, 16u, 32u, 64u}, element.getIntOrFloatBitWidth())) ||
+      (isTensor && element.isInteger(4) && cast<RankedTensorType>(argument.type).getRank() > 0);
   if (!isStorable || (!isTensor && argument.type != element))
-    return argument.error(tools::ExitUnavailable,
-                          "expected a number or an array of f16, bf16, f32, f64, index, i1, i8, i16, i32 or i64");
+    return argument.error(tools::ExitUnavailable, "expected a number or an array of f16, bf16, f32, f64, index, i1, "
+                                                  "i8, i16, i32 or i64, or an array of i4");
   if (text.contains("]=") &&
       text.take_until([](char c) { return c == '['; }).find_if_not(llvm::isAlnum) == StringRef::npos)
     return readQuick(argument);

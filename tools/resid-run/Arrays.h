@@ -15,8 +15,10 @@ using reference::Array;
 
 /// Bytes of one element as stored: 1 for i1.
 unsigned getElementBytes(Type elementType);
-/// Bytes of all elements.
+/// Bytes of all elements; a byte holds two of i4, the first in its low half.
 int64_t getByteSize(const Array &array);
+/// The size of a dimension as stored: that of i4's bytes.
+int64_t getStoredSize(Type elementType, ArrayRef<int64_t> shape, size_t dimension);
 
 /// The elements in storage form (little-endian, i1 as one byte), into `bytes` of getByteSize(array).
 void encode(const Array &array, char *bytes);

@@ -95,7 +95,8 @@ static std::string printValue(std::optional<int64_t> size) { return size ? std::
 
 Error KernelCall::readSizes(llvm::ArrayRef<Array> arguments) {
   for (const boundary::SizeParameter &parameter : signature.sizes) {
-    sizes.push_back(arguments[parameter.argument].getShape()[parameter.dimension]);
+    const Array &array = arguments[parameter.argument];
+    sizes.push_back(getStoredSize(array.getElementType(), array.getShape(), parameter.dimension));
     auto describe = [&](const boundary::SizeParameter &other) {
       return "dimension " + std::to_string(other.dimension) + " of argument " + std::to_string(other.argument) + " ('" +
              signature.arguments[other.argument].name + "')";

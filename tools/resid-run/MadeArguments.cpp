@@ -69,7 +69,7 @@ Error OpenSizes::take(llvm::ArrayRef<std::optional<Array>> known) {
     std::optional<int64_t> &size = shared[parameter.sameAs];
     const SizeOption *named = findOption(parameter.name);
     if (const std::optional<Array> &array = known[parameter.argument])
-      size = array->getShape()[parameter.dimension];
+      size = getStoredSize(array->getElementType(), array->getShape(), parameter.dimension);
     else if (!size && (parameter.fixed >= 0 || named))
       size = parameter.fixed >= 0 ? parameter.fixed : named->size;
   }
@@ -123,6 +123,10 @@ static Expected<Shapes> findShapes(const Options &options, func::FuncOp function
     auto tensor = dyn_cast<RankedTensorType>(type);
     for (unsigned dim = 0; tensor && dim != tensor.getRank(); ++dim)
       shapes.back().push_back(tensor.isDynamicDim(dim) ? open.get(index, dim) : tensor.getDimSize(dim));
+    // The open size of i4 is that of its bytes.
+    if (tensor && tensor.getRank() > 0 && tensor.isDynamicDim(tensor.getRank() - 1) &&
+        tensor.getElementType().isInteger(4))
+      shapes.back().back() *= 2;
   }
   return shapes;
 }
@@ -187,7 +191,7 @@ static std::string makeText(BlockArgument argument, const Shapes &shapes) {
   llvm::interleave(shapes[index], stream, "x");
   stream << "]=";
   std::optional<int64_t> limit = isFloat ? std::nullopt : findLimit(argument, shapes);
-  if (isFloat || element.isInteger(1))
+  if (isFloat || element.isInteger(1) || element.isInteger(4))
     stream << seed;
   else if (limit && *limit > 0)
     stream << seed << '%' << *limit;

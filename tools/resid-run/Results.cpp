@@ -27,6 +27,10 @@ static std::string getNumpyType(Type type) {
 Error writeResults(llvm::ArrayRef<Array> results, llvm::ArrayRef<std::string> files) {
   std::vector<std::pair<std::string, std::string>> outputs;
   for (auto [array, file] : llvm::zip(results, files)) {
+    if (array.getElementType().isInteger(4))
+      return makeError(tools::ExitUnavailable,
+                       "expected results for a file of f16, bf16, f32, f64, index, i1, i8, i16, "
+                       "i32 or i64, but got i4");
     std::string &contents =
         outputs.emplace_back(file, npy::makeHeader(getNumpyType(array.getElementType()), array.getShape())).second;
     size_t start = contents.size();

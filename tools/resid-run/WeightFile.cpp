@@ -2,6 +2,7 @@
 
 #include "tools/resid-run/WeightFile.h"
 
+#include "codegen/boundary/Nibbles.h"
 #include "codegen/boundary/Signature.h"
 #include "dialect/FunctionAttributes.h"
 
@@ -29,13 +30,16 @@ Expected<WeightFile> WeightFile::open(llvm::StringRef path, llvm::StringRef pref
 
 Expected<Array> WeightFile::read(func::FuncOp function, unsigned index) {
   auto type = dyn_cast<RankedTensorType>(function.getArgumentTypes()[index]);
-  llvm::StringRef dtype = type ? boundary::getCheckpointTypeName(type.getElementType()) : "";
+  bool isNibbles = type && boundary::isNibbleTensor(type);
+  RankedTensorType stored = isNibbles ? boundary::getByteTensor(type) : type;
+  llvm::StringRef dtype = stored ? boundary::getCheckpointTypeName(type.getElementType()) : "";
   if (dtype.empty())
     return makeError(tools::ExitUnavailable,
                      describeArgument(function, index) +
-                         ": expected an array of f16, bf16, f32, f64, index, i1, i8, i16, i32 or i64");
+                         ": expected an array of f16, bf16, f32, f64, index, i1, i8, i16, i32 or i64, or one of i4 "
+                         "with an even last dimension");
   SmallVector<int64_t> shape =
-      llvm::map_to_vector(type.getShape(), [](int64_t size) { return ShapedType::isDynamic(size) ? -1 : size; });
+      llvm::map_to_vector(stored.getShape(), [](int64_t size) { return ShapedType::isDynamic(size) ? -1 : size; });
   std::string name = *getWeightName(function, index);
   resid_weight wanted = {name.c_str(), dtype.data(), shape.data(), int32_t(shape.size())}, found;
   const void *data = nullptr;
@@ -43,7 +47,10 @@ Expected<Array> WeightFile::read(func::FuncOp function, unsigned index) {
   if (resid_weights_find(weights.get(), &wanted, &found, &data, text, sizeof(text)) != RESID_OK)
     return makeError(tools::ExitProgram, describeArgument(function, index) + ": " + path + ": " + text);
   used.insert(found.name);
-  Array array = Array::zeros(type, ArrayRef(found.shape, found.rank));
+  shape.assign(found.shape, found.shape + found.rank);
+  if (isNibbles)
+    shape.back() *= 2;
+  Array array = Array::zeros(type, shape);
   decode(static_cast<const char *>(data), array);
   return array;
 }

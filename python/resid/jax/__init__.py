@@ -24,7 +24,8 @@ from resid.signatures import Signature
 
 from . import build
 
-DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64, "i1": np.bool_, "i8": np.int8,
+DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64, "i1": np.bool_,
+          "u8": np.uint8, "i8": np.int8,
           "i16": np.int16, "i32": np.int32, "i64": np.int64, "index": np.int64}
 # Numbers of 64 bits, which JAX does not have by default, and what the handler widens for them.
 _WIDE = {"i64": "i", "index": "i", "f64": "f"}

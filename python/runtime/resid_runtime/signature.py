@@ -14,7 +14,7 @@ from . import errors
 # DLPack's codes of types: integers, unsigned ones, floats, bfloats, bools.
 INT, UINT, FLOAT, BFLOAT, BOOL = 0, 1, 2, 4, 6
 ELEMENTS = {"f16": (FLOAT, 16), "bf16": (BFLOAT, 16), "f32": (FLOAT, 32), "f64": (FLOAT, 64), "i1": (BOOL, 8),
-            "i8": (INT, 8), "i16": (INT, 16), "i32": (INT, 32), "i64": (INT, 64), "index": (INT, 64)}
+            "u8": (UINT, 8), "i8": (INT, 8), "i16": (INT, 16), "i32": (INT, 32), "i64": (INT, 64), "index": (INT, 64)}
 
 # A size of a result: a number, (argument, dimension), an expression of sizes by their names, or None: not known.
 Size = Union[int, "tuple[int, int]", str, None]
@@ -22,7 +22,10 @@ Size = Union[int, "tuple[int, int]", str, None]
 
 @dataclasses.dataclass(frozen=True)
 class Value:
-    """An argument or a result: an array with sizes (None: open) or, where `sizes` is None, a number."""
+    """An argument or a result: an array with sizes (None: open) or, where `sizes` is None, a number.
+
+    An array of i4 is one of bytes (u8), two elements in each, the first in the low half.
+    """
 
     name: str
     type: str
@@ -35,8 +38,11 @@ class Value:
     def read(name: str, type_: str, is_strided: bool = False) -> Value:
         if not type_.startswith("tensor<"):
             return Value(name, type_, type_, None)
-        *sizes, element = re.split(r"(?<=[\d?])x", type_.removeprefix("tensor<").rstrip(">"))
-        return Value(name, type_, element, tuple(None if size == "?" else int(size) for size in sizes), is_strided)
+        *texts, element = re.split(r"(?<=[\d?])x", type_.removeprefix("tensor<").rstrip(">"))
+        sizes = tuple(None if size == "?" else int(size) for size in texts)
+        if element == "i4":
+            element, sizes = "u8", (*sizes[:-1], None if sizes[-1] is None else sizes[-1] // 2)
+        return Value(name, type_, element, sizes, is_strided)
 
     @property
     def takes_rows(self) -> bool:
