@@ -27,10 +27,6 @@ void printAddTypes(OpAsmPrinter &printer, Operation *op, Value gateOperand, Valu
 ParseResult parseBiasTypes(OpAsmParser &parser, Type &f, Type &bias);
 void printBiasTypes(OpAsmPrinter &printer, Operation *op, Type f, Type bias);
 
-/// `Tx, Tweight (, Tbias)? (-> Tresult)?`; without an arrow, the result stays null.
-ParseResult parseLinearTypes(OpAsmParser &parser, OptionalOperand &biasOperand, Type &x, Type &weight, Type &bias,
-                             Type &result);
-
 /// `Tx (, Tgamma)? (, Tbeta)? (-> Tresult (, Tstatistic)*)?`; the result defaults to x's type.
 ParseResult parseNormTypes(OpAsmParser &parser, OptionalOperand &gammaOperand, OptionalOperand &betaOperand, Type &x,
                            Type &gamma, Type &beta, Type &result, SmallVectorImpl<Type> &statistics);

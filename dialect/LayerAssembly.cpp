@@ -10,13 +10,6 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-ParseResult resid::parseLinearTypes(OpAsmParser &parser, OptionalOperand &biasOperand, Type &x, Type &weight,
-                                    Type &bias, Type &result) {
-  if (parseTypes(parser, {{"x", x}, {"weight", weight}, {"bias", bias, biasOperand.has_value()}}))
-    return failure();
-  return failure(succeeded(parser.parseOptionalArrow()) && parser.parseType(result));
-}
-
 /// The type of what a row of logits has one of; a wrong type stays one, which the verifier refuses.
 static Type getTypeOfRows(Type logits) {
   auto rows = dyn_cast<RankedTensorType>(logits);

@@ -3,6 +3,7 @@
 // Builders, text and verifiers of the family SubLayers.
 
 #include "dialect/Assembly.h"
+#include "dialect/TypeLists.h"
 #include "dialect/Verification.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -24,7 +25,8 @@ static RankedTensorType getLinearType(Type x, Type weight, bool isTransposed) {
 }
 
 void LinearOp::build(OpBuilder &builder, OperationState &state, Value x, Value weight, Value bias, bool transposed) {
-  build(builder, state, getLinearType(x.getType(), weight.getType(), transposed), x, weight, bias, transposed);
+  build(builder, state, getLinearType(x.getType(), weight.getType(), transposed), x, weight, /*weight_scale=*/Value(),
+        /*weight_zero=*/Value(), /*weight_offset=*/Value(), bias, transposed, /*group=*/IntegerAttr());
 }
 
 FloatType LinearOp::getArithmeticType() {
@@ -39,49 +41,93 @@ void LinearOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, int64_t
     unite(getResult(), dimension, getX(), dimension);
   unite(getWeight(), getInputAxis(), getX(), last);
   unite(getResult(), last, getWeight(), getOutputAxis());
-  if (getBias())
-    unite(getBias(), 0, getResult(), last);
+  for (Value perOutput : {Value(getWeightScale()), Value(getWeightZero()), Value(getWeightOffset()), Value(getBias())})
+    if (perOutput)
+      unite(perOutput, 0, getResult(), last);
 }
 
-/// `%x, %weight (bias(%bias))? attributes : Tx, Tweight (, Tbias)? (-> Tresult)?`. The result's shape hangs on an
-/// attribute, so that no assemblyFormat can state it.
+/// The optional operands, in their order.
+static constexpr StringRef kLinearClauses[] = {"weight_scale", "weight_zero", "weight_offset", "bias"};
+
+/// `%x, %weight (clause(%operand))* attributes : Tx, Tweight (, Toperand)* (-> Tresult)?`. The result's shape hangs on
+/// an attribute, so that no assemblyFormat can state it.
 ParseResult LinearOp::parse(OpAsmParser &parser, OperationState &state) {
   SmallVector<OpAsmParser::UnresolvedOperand> operands(2);
-  OptionalOperand bias;
+  SmallVector<int32_t> segments = {1, 1};
   if (parser.parseOperand(operands[0]) || parser.parseComma() || parser.parseOperand(operands[1]))
     return failure();
-  if (succeeded(parser.parseOptionalKeyword("bias")) &&
-      (parser.parseLParen() || parser.parseOperand(bias.emplace()) || parser.parseRParen()))
-    return failure();
+  Type types[2 + std::size(kLinearClauses)];
+  SmallVector<StatedType> stated = {{"x", types[0]}, {"weight", types[1]}};
+  for (auto [index, clause] : llvm::enumerate(kLinearClauses)) {
+    bool isGiven = succeeded(parser.parseOptionalKeyword(clause));
+    segments.push_back(isGiven);
+    stated.push_back({clause, types[2 + index], isGiven});
+    if (isGiven && (parser.parseLParen() || parser.parseOperand(operands.emplace_back()) || parser.parseRParen()))
+      return failure();
+  }
   SMLoc typesLocation;
-  Type x, weight, biasType, result;
+  Type result;
   if (parser.parseOptionalAttrDict(state.attributes) || parser.parseColon() ||
-      parser.getCurrentLocation(&typesLocation) || parseLinearTypes(parser, bias, x, weight, biasType, result))
+      parser.getCurrentLocation(&typesLocation) || parseTypes(parser, stated) ||
+      (succeeded(parser.parseOptionalArrow()) && parser.parseType(result)))
     return failure();
   if (!result)
-    result = getLinearType(x, weight, state.attributes.get(getTransposedAttrName(state.name)) != nullptr);
+    result = getLinearType(types[0], types[1], state.attributes.get(getTransposedAttrName(state.name)) != nullptr);
   if (!result)
     return parser.emitError(typesLocation, "expected x of rank 1 or more and a weight of rank 2, but got ")
-           << x << " and " << weight;
-  SmallVector<Type> types = {x, weight};
-  if (bias) {
-    operands.push_back(*bias);
-    types.push_back(biasType);
-  }
+           << types[0] << " and " << types[1];
+  llvm::copy(segments, state.getOrAddProperties<Properties>().operandSegmentSizes.begin());
   state.addTypes(result);
-  return parser.resolveOperands(operands, types, typesLocation, state.operands);
+  auto given = llvm::make_filter_range(types, [](Type type) { return type != nullptr; });
+  return parser.resolveOperands(operands, llvm::to_vector(given), typesLocation, state.operands);
 }
 
 void LinearOp::print(OpAsmPrinter &printer) {
   printer << " " << getX() << ", " << getWeight();
-  if (getBias())
-    printer << " bias(" << getBias() << ")";
-  printer.printOptionalAttrDict((*this)->getAttrs());
-  printer << " : " << getX().getType() << ", " << getWeight().getType();
-  if (getBias())
-    printer << ", " << getBias().getType();
+  for (auto [index, clause] : llvm::enumerate(kLinearClauses))
+    for (Value operand : getODSOperands(2 + index))
+      printer << " " << clause << "(" << operand << ")";
+  printer.printOptionalAttrDict((*this)->getAttrs(), {getOperandSegmentSizesAttrName()});
+  printer << " : ";
+  llvm::interleaveComma(getOperandTypes(), printer);
   if (getType() != getLinearType(getX().getType(), getWeight().getType(), getTransposed()))
     printer << " -> " << getType();
+}
+
+/// A weight of integers, and what its numbers are computed from.
+static LogicalResult verifyIntegerWeight(LinearOp op) {
+  RankedTensorType weight = op.getWeight().getType();
+  Type element = weight.getElementType();
+  bool isInteger = op.hasIntegerWeight();
+  if (isInteger != static_cast<bool>(op.getWeightScale()) || isInteger != op.getGroup().has_value()) // linear.C6
+    return op.emitOpError("expected ") << (isInteger ? "weight_scale and group" : "no weight_scale and no group")
+                                       << " for a weight of " << element;
+  if ((op.getWeightZero() || op.getWeightOffset()) && !isInteger) // linear.C6
+    return op.emitOpError("expected no weight_zero and no weight_offset for a weight of ") << element;
+  if (op.getWeightZero() && op.getWeightOffset()) // linear.C6
+    return op.emitOpError("expected weight_zero or weight_offset, but got both");
+  if (!isInteger)
+    return success();
+  if (op.getTransposed()) // linear.C7
+    return op.emitOpError("expected no 'transposed' for a weight of ") << element;
+  if (op.getArithmeticType().isF64()) // linear.C7
+    return op.emitOpError("expected no f64 beside a weight of ") << element;
+  int64_t in = weight.getDimSize(1), group = *op.getGroup();
+  if (ShapedType::isDynamic(in)) // linear.C7
+    return op.emitOpError("expected a static number of input features for a weight of ")
+           << element << ", but got " << weight;
+  if (group <= 0 || group % 2 != 0 || in % group != 0) // linear.C7
+    return op.emitOpError("expected an even group that divides ") << in << " input features, but got " << group;
+  int64_t shape[] = {weight.getDimSize(0), in / group};
+  Value parameters[] = {op.getWeightScale(), op.getWeightZero(), op.getWeightOffset()};
+  for (auto [index, value] : llvm::enumerate(parameters)) {
+    auto type = value ? cast<RankedTensorType>(value.getType()) : RankedTensorType();
+    if (!type || (type.getRank() == 2 && agree(type.getDimSize(0), shape[0]) && type.getDimSize(1) == shape[1]))
+      continue;
+    return op.emitOpError("expected ") << kLinearClauses[index] << " of the shape of " // linear.C8
+                                       << type.clone(shape) << ", but got " << type;
+  }
+  return success();
 }
 
 LogicalResult LinearOp::verify() {
@@ -95,7 +141,8 @@ LogicalResult LinearOp::verify() {
   RankedTensorType expected = getLinearType(x, weight, getTransposed());
   if (result.getShape() != expected.getShape()) // linear.C4
     return emitOpError("expected a result of the shape of ") << expected << ", but got " << result;
-  return verifyParameterShape(*this, result, getBias(), /*rank=*/1, "bias"); // linear.C5
+  return failure(failed(verifyParameterShape(*this, result, getBias(), /*rank=*/1, "bias")) || // linear.C5
+                 failed(verifyIntegerWeight(*this)));
 }
 
 //===----------------------------------------------------------------------===//

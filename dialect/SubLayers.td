@@ -19,43 +19,73 @@ def Resid_ActivationKind : I32EnumAttr<"ActivationKind", "kind of an activation"
 }
 def Resid_ActivationKindAttr : EnumAttr<Resid_Dialect, Resid_ActivationKind, "activation_kind">;
 
-def Resid_LinearOp : Resid_Op<"linear", [DeclareOpInterfaceMethods<Resid_EqualSizesOpInterface>]> {
+def Resid_Weight : Resid_TensorOf<[F16, BF16, F32, F64, I8, I<4>],
+                                  "ranked tensor of f16, bf16, f32, f64, i8 or i4">;
+def Resid_WeightScale : Resid_TensorOf<[F16, BF16, F32], "ranked tensor of f16, bf16 or f32">;
+
+def Resid_LinearOp : Resid_Op<"linear", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<Resid_EqualSizesOpInterface>]> {
   let summary = "linear layer: a product with a weight, and a bias";
   let description = [{
-    Multiplies each row by a weight that all rows share, and adds a bias.
+    Multiplies each row by a weight that all rows share, and adds a bias. The weight may be stored in 8 or 4 bits.
 
-    **Formula.** `y[…, j] = Σ_k x[…, k]·weight[j, k] + bias[j]`. With `transposed`, the weight's element is
-    `weight[k, j]`.
+    **Formula.** `y[…, j] = Σ_k x[…, k]·w[j, k] + bias[j]`, where `w` is `weight`. With `transposed`, the weight's
+    element is `weight[k, j]`.
+
+    A weight of integers q is stored in *groups* of `group` neighbours along the input features, and g = floor(k/group)
+    is the group of an element:
+    - `w[j, k] = weight_scale[j, g]·q[j, k]`.
+    - With `weight_zero`, `w[j, k] = weight_scale[j, g]·(q[j, k] - weight_zero[j, g])`.
+    - With `weight_offset`, `w[j, k] = weight_scale[j, g]·q[j, k] - weight_offset[j, g]`, as in GGUF's Q4_K.
 
     **Operands and results.**
     - `x`: `[…, in]`, of f16, bf16, f32 or f64. Every dimension may be dynamic.
-    - `weight`: `[out, in]`, as PyTorch and most checkpoints store it. Any of these float types.
+    - `weight`: `[out, in]`, as PyTorch and most checkpoints store it. Any of these float types, i8 or i4.
+    - `weight_scale`, for integers: `[out, in/group]`, of f16, bf16 or f32.
+    - `weight_zero`, for integers, optional: the shape of `weight_scale`, of i8.
+    - `weight_offset`, for integers, optional in place of `weight_zero`: the shape of `weight_scale`, of f32.
+    - `group`, for integers: integer attribute, such as 32, 64 or 128.
     - `bias`, optional: `[out]`, any of these float types.
     - `transposed`: unit attribute. The weight is `[in, out]`, as the checkpoints of GPT-2 store it.
     - result: the shape of `x` with `out` in place of `in`. Its element type is that of `x`, unless the text says
       another one (`-> tensor<…xf32>`).
 
     **Constraints.**
-    - `linear.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at most 2^47
+    - `linear.C1`: tensors are ranked, of the types above. Their types have no encoding, and they hold at most 2^47
       bytes. `x` and the result have rank 1 or more.
     - `linear.C2`: `weight` has rank 2.
     - `linear.C3`: the input features of `weight` agree with the last dimension of `x`. Two sizes agree where they are
       equal or one of them is dynamic.
     - `linear.C4`: the result has the leading dimensions of `x`, and the output features of `weight` as its last one.
     - `linear.C5`: `bias` has rank 1, and its size agrees with the last dimension of the result.
+    - `linear.C6`: `weight_scale` and `group` are given exactly where `weight` is of i8 or i4. Only beside them is there a
+      `weight_zero` or a `weight_offset`, and not both.
+    - `linear.C7`: a weight of integers is not `transposed`, and nothing beside it is of f64. `group` is even, and
+      divides the input features, whose number is static.
+    - `linear.C8`: `weight_scale`, `weight_zero` and `weight_offset` have the shape `[out, in/group]`.
 
     **Not allowed.** The bias does not broadcast. A weight per sample is no linear layer: write `linalg.batch_matmul`.
 
     **Gradient.** `dx = dy·weight`, `dweight = dyᵀ·x` over all rows, and `dbias` is `dy` summed over the rows. With
-    `transposed`, both products are transposed.
+    `transposed`, both products are transposed. A layer whose weight is of integers has no gradient.
 
     **Rounding.** The *arithmetic type* is f64 if any operand or the result is f64, and f32 otherwise. All operands are
     widened to it. Each element is one chain `acc = fma(x, weight, acc)`, which starts from +0 and goes over the input
     features in ascending order. The bias is added to it in the arithmetic type. The sum is rounded once, to the result's
     type. A bias of zeros does not fold away, since `-0 + +0` is `+0`.
 
+    A `w` that is computed from integers is rounded once, to f32. Scales are widened to f32 before, and `q - weight_zero`
+    is exact. With `weight_offset`, it is `fma(weight_scale, q, -weight_offset)`.
+
     **Example.**
     ```mlir
+    func.func @of_four_bits(%x: tensor<?x4096xf32>, %w: tensor<1024x4096xi4>,
+                            %s: tensor<1024x32xf16>, %z: tensor<1024x32xi8>) -> tensor<?x1024xf32> {
+      %y = resid.linear %x, %w weight_scale(%s) weight_zero(%z) {group = 128}
+          : tensor<?x4096xf32>, tensor<1024x4096xi4>, tensor<1024x32xf16>, tensor<1024x32xi8>
+      return %y : tensor<?x1024xf32>
+    }
+
     func.func @feed_forward(%x: tensor<?x768xbf16>, %up: tensor<3072x768xbf16>,
                             %bias: tensor<3072xf32>, %down: tensor<3072x768xbf16>)
         -> (tensor<?x3072xbf16>, tensor<?x768xf32>) {
@@ -67,7 +97,11 @@ def Resid_LinearOp : Resid_Op<"linear", [DeclareOpInterfaceMethods<Resid_EqualSi
     }
     ```
   }];
-  let arguments = (ins Resid_Rows:$x, Resid_Tensor:$weight, Optional<Resid_Tensor>:$bias, UnitAttr:$transposed); // linear.C1
+  // linear.C1
+  let arguments = (ins Resid_Rows:$x, Resid_Weight:$weight, Optional<Resid_WeightScale>:$weight_scale,
+                       Optional<Resid_TensorOf<[I8], "ranked tensor of i8">>:$weight_zero,
+                       Optional<Resid_TensorOf<[F32], "ranked tensor of f32">>:$weight_offset,
+                       Optional<Resid_Tensor>:$bias, UnitAttr:$transposed, OptionalAttr<Resid_I64Attr>:$group);
   let results = (outs Resid_Rows:$result); // linear.C1
   let hasCustomAssemblyFormat = 1;
   let builders = [
@@ -79,6 +113,8 @@ def Resid_LinearOp : Resid_Op<"linear", [DeclareOpInterfaceMethods<Resid_EqualSi
     /// The dimensions of the weight that are input features and output features.
     int64_t getInputAxis() { return getTransposed() ? 0 : 1; }
     int64_t getOutputAxis() { return getTransposed() ? 1 : 0; }
+    /// Whether the weight is of i8 or i4.
+    bool hasIntegerWeight() { return getWeight().getType().getElementType().isInteger(); }
     /// f64 if an operand or the result is f64, else f32.
     ::mlir::FloatType getArithmeticType();
   }];

@@ -140,6 +140,27 @@ double countRoundings(double terms, Type a, Type b, Type arithmetic, const Evalu
 
 } // namespace
 
+Array Interpreter::weightOf(LinearOp op, const Array &integers) {
+  Array scale = get(op.getWeightScale()), zero = getOptional(op.getWeightZero()),
+        offset = getOptional(op.getWeightOffset());
+  Array weight = Array::zeros(op.getWeight().getType().clone(op.getArithmeticType()), integers.getShape());
+  MutableArrayRef<double> values = weight.mutableFloats();
+  auto round = [&](double value) { return isExactMode() ? roundTo(FloatKind::F32, value) : value; };
+  for (auto [i, q] : llvm::enumerate(integers.integers())) {
+    size_t group = i / static_cast<size_t>(*op.getGroup());
+    // Exact in float64: a scale has 24 bits, and q - zero 9.
+    double factor = scale.floats()[group], number = static_cast<double>(q - (zero ? zero.integers()[group] : 0));
+    if (!offset)
+      values[i] = round(factor * number);
+    else if (isExactMode() && options.hasFMA)
+      values[i] =
+          std::fma(static_cast<float>(factor), static_cast<float>(number), -static_cast<float>(offset.floats()[group]));
+    else
+      values[i] = round(round(factor * number) - offset.floats()[group]);
+  }
+  return weight;
+}
+
 /// Sizes that disagree are diagnosed.
 static LogicalResult checkLinearSizes(LinearOp op, const Array &x, const Array &weight, const Array &bias) {
   int64_t in = weight.getShape()[op.getInputAxis()], out = weight.getShape()[op.getOutputAxis()];

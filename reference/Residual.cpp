@@ -271,8 +271,10 @@ Interpreter::Results Interpreter::evaluateResid(Operation &op) {
       .Case<BlockOp, CrossEntropyGradOp, EmbeddingOp, EmbeddingGradOp, StreamDotsOp>(
           [&](auto known) { return single(evaluate(known)); })
       .Case([&](LinearOp linearOp) {
-        return single(
-            linear(linearOp, get(linearOp.getX()), get(linearOp.getWeight()), getOptional(linearOp.getBias())));
+        Array weight = get(linearOp.getWeight());
+        if (linearOp.hasIntegerWeight())
+          weight = weightOf(linearOp, weight);
+        return single(linear(linearOp, get(linearOp.getX()), weight, getOptional(linearOp.getBias())));
       })
       .Case([&](ActivationOp act) { return single(activation(act, get(act.getX()), getOptional(act.getUp()))); })
       .Case(

@@ -60,6 +60,33 @@ static Value createChains(Code &builder, const LinearOperands &layer, ArrayRef<O
       .getResult(0);
 }
 
+/// The weight that integers stand for, in f32: group by group, each of which has a row of the parameters' last
+/// dimension.
+static Value createWeight(Code &builder, LinearOp op, Value integers, ArrayRef<Value> parameters) {
+  auto type = cast<RankedTensorType>(integers.getType());
+  int64_t group = *op.getGroup();
+  FloatType arithmetic = op.getArithmeticType();
+  SmallVector<OpFoldResult> sizes = getSizes(builder, integers);
+  sizes.back() = builder.getIndexAttr(type.getDimSize(1) / group);
+  sizes.push_back(builder.getIndexAttr(group));
+  int64_t shape[] = {type.getDimSize(0), type.getDimSize(1) / group, group};
+  ReassociationIndices groups[] = {{0}, {1, 2}};
+  Value split = builder.create<tensor::ExpandShapeOp>(type.clone(shape), integers, groups, sizes);
+  SmallVector<ElementwiseOperand> operands = {{split, getIdentityMap(builder.getContext(), 3)}};
+  for (Value parameter : parameters)
+    operands.push_back({parameter, getRowMap(builder.getContext(), 3, 1)});
+  auto body = [&](Code &inner, ValueRange elements) {
+    Value q = inner.create<arith::ExtSIOp>(inner.getI32Type(), elements[0]), scale = elements[1];
+    if (Value zero = elements[2])
+      q = inner.create<arith::SubIOp>(q, inner.create<arith::ExtSIOp>(inner.getI32Type(), zero));
+    Value number = inner.create<arith::SIToFPOp>(arithmetic, q);
+    return elements[3] ? inner.fma(scale, number, inner.negate(elements[3])) : inner.multiply(scale, number);
+  };
+  Value weight =
+      createElementwise(builder, operands, sizes, RankedTensorType::get(shape, arithmetic), arithmetic, body);
+  return builder.create<tensor::CollapseShapeOp>(type.clone(arithmetic), weight, groups);
+}
+
 static Value lowerLinear(Code &builder, const LinearOperands &layer) {
   LinearOp op = layer.op;
   SmallVector<OpFoldResult> sizes = getSizes(builder, layer.x);
@@ -146,6 +173,9 @@ struct LowerLinear : OpConversionPattern<LinearOp> {
   LogicalResult matchAndRewrite(LinearOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     Code builder(rewriter, op.getLoc());
     LinearOperands layer{op, adaptor.getX(), adaptor.getWeight(), adaptor.getBias(), op.getArithmeticType()};
+    if (op.hasIntegerWeight())
+      layer.weight = createWeight(builder, op, layer.weight,
+                                  {adaptor.getWeightScale(), adaptor.getWeightZero(), adaptor.getWeightOffset()});
     rewriter.replaceOp(op, lowerLinear(builder, layer));
     return success();
   }

@@ -29,7 +29,8 @@ static Value createInputGradient(ImplicitLocOpBuilder &builder, LinearOp linear,
   RankedTensorType x = linear.getX().getType();
   SmallVector<int64_t> shape(cast<RankedTensorType>(dy.getType()).getShape());
   shape.back() = linear.getWeight().getType().getDimSize(linear.getInputAxis());
-  Value dx = LinearOp::create(builder, x.clone(shape), dy, weight, Value(), !linear.getTransposed());
+  Value dx = LinearOp::create(builder, x.clone(shape), dy, weight, Value(), Value(), Value(), Value(),
+                              !linear.getTransposed(), IntegerAttr());
   return dx.getType() == x ? dx : tensor::CastOp::create(builder, x, dx);
 }
 
@@ -40,6 +41,8 @@ struct LinearRule : GradientOpInterface::ExternalModel<LinearRule, LinearOp> {
     auto linear = cast<LinearOp>(op);
     Value x = linear.getX(), weight = linear.getWeight(), bias = linear.getBias(),
           dy = gradients.get(linear.getResult());
+    if (linear.hasIntegerWeight())
+      return op->emitOpError("has no gradient with a weight of ") << linear.getWeight().getType().getElementType();
     ImplicitLocOpBuilder &builder = gradients.getBuilder();
     auto getWeight = [&] { return gradients.getPrimal(weight); };
     if (gradients.isNeeded(x))

@@ -96,7 +96,7 @@ static LogicalResult readAxes(LinearLayer &layer, OpOperand *read, ArrayRef<int6
 
 /// The op as a layer whose rows `input` reads, with its own bias.
 static FailureOr<LinearLayer> readLinear(LinearOp op, OpOperand *input) {
-  if (input != &op.getXMutable())
+  if (input != &op.getXMutable() || op.hasIntegerWeight())
     return failure();
   SmallVector<int64_t> axes;
   OpOperand *weight = findStoredWeight(&op.getWeightMutable(), axes);

@@ -127,6 +127,8 @@ LogicalResult UseFinder::visit(const View &view) {
       continue;
     }
     if (auto linear = dyn_cast<LinearOp>(user)) {
+      if (linear.hasIntegerWeight())
+        return refusal.set(user, "expected layers with weights of floats, but got one of integers");
       if (failed(visitLayer(view, use, linear.getWeightMutable(), linear.getOutputAxis(), linear.getArithmeticType())))
         return failure();
       continue;

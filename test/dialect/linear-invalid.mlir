@@ -1,8 +1,8 @@
 // RUN: resid-opt %s -split-input-file -verify-diagnostics
 
-func.func @linear.C1_integer(%x: tensor<4x8xf32>, %w: tensor<6x8xi8>) {
-  // expected-error @+1 {{operand #1 must be ranked tensor of f16, bf16, f32 or f64, without an encoding and of at most 2^47 bytes, but got 'tensor<6x8xi8>'}}
-  %y = resid.linear %x, %w : tensor<4x8xf32>, tensor<6x8xi8>
+func.func @linear.C1_integer(%x: tensor<4x8xf32>, %w: tensor<6x8xi16>) {
+  // expected-error @+1 {{operand #1 must be ranked tensor of f16, bf16, f32, f64, i8 or i4, without an encoding and of at most 2^47 bytes, but got 'tensor<6x8xi16>'}}
+  %y = resid.linear %x, %w : tensor<4x8xf32>, tensor<6x8xi16>
   return
 }
 
@@ -83,5 +83,94 @@ func.func @linear.C5_rank(%x: tensor<4x8xf32>, %w: tensor<6x8xf32>, %b: tensor<4
 func.func @missing_type(%x: tensor<4x8xf32>, %w: tensor<6x8xf32>, %b: tensor<6xf32>) {
   // expected-error @+1 {{expected 3 types (x, weight, bias), but got 2: that of bias is missing}}
   %y = resid.linear %x, %w bias(%b) : tensor<4x8xf32>, tensor<6x8xf32>
+  return
+}
+
+// -----
+
+func.func @linear.C6_no_scale(%x: tensor<4x8xf32>, %w: tensor<6x8xi8>) {
+  // expected-error @+1 {{'resid.linear' op expected weight_scale and group for a weight of 'i8'}}
+  %y = resid.linear %x, %w : tensor<4x8xf32>, tensor<6x8xi8>
+  return
+}
+
+// -----
+
+func.func @linear.C6_no_group(%x: tensor<4x8xf32>, %w: tensor<6x8xi4>, %s: tensor<6x2xf32>) {
+  // expected-error @+1 {{'resid.linear' op expected weight_scale and group for a weight of 'i4'}}
+  %y = resid.linear %x, %w weight_scale(%s) : tensor<4x8xf32>, tensor<6x8xi4>, tensor<6x2xf32>
+  return
+}
+
+// -----
+
+func.func @linear.C6_floats(%x: tensor<4x8xf32>, %w: tensor<6x8xf32>, %s: tensor<6x2xf32>) {
+  // expected-error @+1 {{'resid.linear' op expected no weight_scale and no group for a weight of 'f32'}}
+  %y = resid.linear %x, %w weight_scale(%s) {group = 4} : tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xf32>
+  return
+}
+
+// -----
+
+func.func @linear.C6_zero_of_floats(%x: tensor<4x8xf32>, %w: tensor<6x8xf32>, %z: tensor<6x2xi8>) {
+  // expected-error @+1 {{'resid.linear' op expected no weight_zero and no weight_offset for a weight of 'f32'}}
+  %y = resid.linear %x, %w weight_zero(%z) : tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xi8>
+  return
+}
+
+// -----
+
+func.func @linear.C6_both(%x: tensor<4x8xf32>, %w: tensor<6x8xi8>, %s: tensor<6x2xf32>, %z: tensor<6x2xi8>) {
+  // expected-error @+1 {{'resid.linear' op expected weight_zero or weight_offset, but got both}}
+  %y = resid.linear %x, %w weight_scale(%s) weight_zero(%z) weight_offset(%s) {group = 4}
+      : tensor<4x8xf32>, tensor<6x8xi8>, tensor<6x2xf32>, tensor<6x2xi8>, tensor<6x2xf32>
+  return
+}
+
+// -----
+
+func.func @linear.C7_transposed(%x: tensor<4x8xf32>, %w: tensor<8x6xi8>, %s: tensor<6x2xf32>) {
+  // expected-error @+1 {{'resid.linear' op expected no 'transposed' for a weight of 'i8'}}
+  %y = resid.linear %x, %w weight_scale(%s) {group = 4, transposed} : tensor<4x8xf32>, tensor<8x6xi8>, tensor<6x2xf32>
+  return
+}
+
+// -----
+
+func.func @linear.C7_wide(%x: tensor<4x8xf64>, %w: tensor<6x8xi8>, %s: tensor<6x2xf32>) {
+  // expected-error @+1 {{'resid.linear' op expected no f64 beside a weight of 'i8'}}
+  %y = resid.linear %x, %w weight_scale(%s) {group = 4} : tensor<4x8xf64>, tensor<6x8xi8>, tensor<6x2xf32>
+  return
+}
+
+// -----
+
+func.func @linear.C7_open(%x: tensor<4x?xf32>, %w: tensor<6x?xi8>, %s: tensor<6x2xf32>) {
+  // expected-error @+1 {{'resid.linear' op expected a static number of input features for a weight of 'i8', but got 'tensor<6x?xi8>'}}
+  %y = resid.linear %x, %w weight_scale(%s) {group = 4} : tensor<4x?xf32>, tensor<6x?xi8>, tensor<6x2xf32>
+  return
+}
+
+// -----
+
+func.func @linear.C7_group(%x: tensor<4x8xf32>, %w: tensor<6x8xi4>, %s: tensor<6x2xf32>) {
+  // expected-error @+1 {{'resid.linear' op expected an even group that divides 8 input features, but got 6}}
+  %y = resid.linear %x, %w weight_scale(%s) {group = 6} : tensor<4x8xf32>, tensor<6x8xi4>, tensor<6x2xf32>
+  return
+}
+
+// -----
+
+func.func @linear.C8_scale(%x: tensor<4x8xf32>, %w: tensor<6x8xi4>, %s: tensor<6x4xf16>) {
+  // expected-error @+1 {{'resid.linear' op expected weight_scale of the shape of 'tensor<6x2xf16>', but got 'tensor<6x4xf16>'}}
+  %y = resid.linear %x, %w weight_scale(%s) {group = 4} : tensor<4x8xf32>, tensor<6x8xi4>, tensor<6x4xf16>
+  return
+}
+
+// -----
+
+func.func @linear.C8_zero(%x: tensor<4x8xf32>, %w: tensor<6x8xi4>, %s: tensor<6x2xf16>, %z: tensor<2xi8>) {
+  // expected-error @+1 {{'resid.linear' op expected weight_zero of the shape of 'tensor<6x2xi8>', but got 'tensor<2xi8>'}}
+  %y = resid.linear %x, %w weight_scale(%s) weight_zero(%z) {group = 4} : tensor<4x8xf32>, tensor<6x8xi4>, tensor<6x2xf16>, tensor<2xi8>
   return
 }

@@ -207,6 +207,17 @@ func.func @linear(%x: tensor<2x?x8xbf16>, %w: tensor<6x8xf16>, %b: tensor<6xf32>
   return
 }
 
+// CHECK-LABEL: func.func @linear_of_integers
+func.func @linear_of_integers(%x: tensor<?x8xbf16>, %w: tensor<?x8xi4>, %s: tensor<?x2xf16>, %z: tensor<?x2xi8>, %o: tensor<?x2xf32>, %b: tensor<?xf32>) {
+  // CHECK: resid.linear %arg0, %arg1 weight_scale(%arg2) {group = 4 : i64} : tensor<?x8xbf16>, tensor<?x8xi4>, tensor<?x2xf16>{{$}}
+  %0 = resid.linear %x, %w weight_scale(%s) {group = 4} : tensor<?x8xbf16>, tensor<?x8xi4>, tensor<?x2xf16>
+  // CHECK: resid.linear %arg0, %arg1 weight_scale(%arg2) weight_zero(%arg3) bias(%arg5) {group = 4 : i64} : tensor<?x8xbf16>, tensor<?x8xi4>, tensor<?x2xf16>, tensor<?x2xi8>, tensor<?xf32>{{$}}
+  %1 = resid.linear %x, %w weight_scale(%s) weight_zero(%z) bias(%b) {group = 4} : tensor<?x8xbf16>, tensor<?x8xi4>, tensor<?x2xf16>, tensor<?x2xi8>, tensor<?xf32>
+  // CHECK: resid.linear %arg0, %arg1 weight_scale(%arg2) weight_offset(%arg4) {group = 4 : i64} : tensor<?x8xbf16>, tensor<?x8xi4>, tensor<?x2xf16>, tensor<?x2xf32> -> tensor<?x?xf32>{{$}}
+  %2 = resid.linear %x, %w weight_scale(%s) weight_offset(%o) {group = 4} : tensor<?x8xbf16>, tensor<?x8xi4>, tensor<?x2xf16>, tensor<?x2xf32> -> tensor<?x?xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @activation
 func.func @activation(%x: tensor<2x?x8xbf16>, %d: tensor<?xf64>) {
   // CHECK: resid.activation relu %arg0 : tensor<2x?x8xbf16>{{$}}

@@ -50,6 +50,14 @@ func.func private @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32>
 
 // -----
 
+func.func @f(%x: tensor<4x8xf32>, %w: tensor<6x8xi8>, %s: tensor<6x2xf32>) -> tensor<4x6xf32> {
+  // expected-error @+1 {{'resid.linear' op has no gradient with a weight of 'i8'}}
+  %y = resid.linear %x, %w weight_scale(%s) {group = 4} : tensor<4x8xf32>, tensor<6x8xi8>, tensor<6x2xf32>
+  return %y : tensor<4x6xf32>
+}
+
+// -----
+
 func.func @f(%x: tensor<4x8xf32>, %cos: tensor<4x4xf32>) -> tensor<4x8xf32> {
   // expected-error @+1 {{'resid.rotary' op has no gradient of its tables yet: expected cos and sin that depend on no argument whose gradient is taken}}
   %y = resid.rotary %x cos(%cos) sin(%cos) : tensor<4x8xf32>, tensor<4x4xf32>, tensor<4x4xf32>
