@@ -275,7 +275,8 @@ static std::optional<CompileFailure> lowerToBuffers(ModuleOp module, const Compi
   form.record = options.record;
   form.localRowBytes = limits.bytes;
   form.localRowPasses = limits.leastPasses;
-  auto formKernels = [&](OpPassManager &manager) { buildRowKernelPipeline(manager, form); };
+  contraction::FormContractionsOptions contractions{options.target->takesIntegers()};
+  auto formKernels = [&](OpPassManager &manager) { buildRowKernelPipeline(manager, form, contractions); };
   if (auto failure = runStage(module, options, stages::kRowKernels, unavailable, formKernels))
     return failure;
   if (auto failure = bufferize(module, options))

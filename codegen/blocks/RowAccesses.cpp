@@ -99,7 +99,7 @@ static SmallVector<BufferAccess> getProductAccesses(contraction::KernelOp produc
       continue;
     bool isScratch = product.getScratch() && operand.get() == product.getScratch();
     bool isWrite = isScratch || product.isDpsInit(&operand);
-    bool isPacked = product.getPackedColumns() && &operand == &product.getBMutable();
+    bool isPacked = product.hasOwnLayout(operand) || product.isParameter(operand);
     accesses.push_back(rowsAreKnown && !isScratch && !isPacked
                            ? makeAccess(operand.get(), isWrite, product.getMap(operand), rowLoops)
                            : BufferAccess{operand.get(), isWrite});

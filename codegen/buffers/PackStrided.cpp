@@ -35,7 +35,7 @@ bool readsAnyStride(OpOperand &use) {
   if (auto kernel = dyn_cast<rows::KernelOp>(user))
     return !kernel.isDpsInit(&use) && takesRows(kernel, use);
   if (auto product = dyn_cast<contraction::KernelOp>(user))
-    return !product.isDpsInit(&use) && !(product.getPackedColumns() && &use == &product.getBMutable());
+    return !product.isDpsInit(&use) && !product.hasOwnLayout(use) && !product.isParameter(use);
   if (isa<attention::BackwardOp, attention::KernelOp, linalg::LinalgOp>(user))
     return cast<DestinationStyleOpInterface>(user).isDpsInput(&use);
   if (auto write = dyn_cast<bufferization::MaterializeInDestinationOp>(user))

@@ -26,7 +26,7 @@ void ContractionDialect::initialize() {
 SmallVector<OpOperand *> KernelOp::getMappedOperands() {
   SmallVector<OpOperand *> operands;
   for (OpOperand &operand : getOperation()->getOpOperands())
-    if (isa<ShapedType>(operand.get().getType()) && operand.get() != getScratch())
+    if (isa<ShapedType>(operand.get().getType()) && operand.get() != getScratch() && !isParameter(operand))
       operands.push_back(&operand);
   return operands;
 }
@@ -69,7 +69,7 @@ static LogicalResult verifyMaps(KernelOp kernel) {
   for (auto [operand, attribute] : llvm::zip_equal(operands, kernel.getIndexingMaps())) {
     AffineMap map = cast<AffineMapAttr>(attribute).getValue();
     bool isFactor = operand == operands[0] || operand == operands[1];
-    bool isPacked = operand == operands[1] && kernel.getPackedColumns();
+    bool isPacked = kernel.hasOwnLayout(*operand);
     if (!map.isProjectedPermutation() || map.getNumDims() != kernel.getNumLoops())
       return kernel.emitOpError() << "expected maps to different loops, but got " << AffineMapAttr::get(map);
     if (!isPacked && map.getNumResults() != cast<ShapedType>(operand->get().getType()).getRank())
@@ -118,8 +118,19 @@ static LogicalResult verifyRowScale(KernelOp kernel) {
   return success();
 }
 
+static LogicalResult verifyIntegers(KernelOp kernel) {
+  size_t count = kernel.getBParameters().size();
+  if (!kernel.getBGroup())
+    return count == 0 ? success() : kernel.emitOpError("expected no b_parameters without b_group");
+  if (count < 1 || count > 2 || !getElementTypeOrSelf(kernel.getB().getType()).isInteger(8))
+    return kernel.emitOpError("expected b of i8 with a scale, and a zero or an offset at most");
+  if (kernel.getNumLoops() != kernel.getParallelLoops() + 1 || kernel.getPackedColumns() || kernel.getChain())
+    return kernel.emitOpError("expected integers beside one contracted loop, without panels and chains");
+  return success();
+}
+
 LogicalResult KernelOp::verify() {
-  if (failed(verifyMaps(*this)) || failed(verifyRowScale(*this)))
+  if (failed(verifyMaps(*this)) || failed(verifyRowScale(*this)) || failed(verifyIntegers(*this)))
     return failure();
   if (!getStart() == !getInitial())
     return emitOpError("expected either start or initial");
@@ -139,5 +150,5 @@ LogicalResult KernelOp::verify() {
 
 /// Initial values and inputs of the body are read for each element before that is stored.
 bool KernelOp::mayOverwrite(OpOperand &input, OpOperand &) {
-  return &input != &getAMutable() && &input != &getBMutable() && getMap(input) == getInitMap();
+  return &input != &getAMutable() && &input != &getBMutable() && !isParameter(input) && getMap(input) == getInitMap();
 }

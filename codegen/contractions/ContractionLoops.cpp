@@ -37,7 +37,8 @@ ArrayAttr KernelLoops::getFacts() const {
   SmallVector<Attribute> facts = {
       TypeAttr::get(arithmetic),
       builder.getDenseI64ArrayAttr({int64_t(batches.size()), int64_t(contracted.size()), hasInitial, hasRowScale,
-                                    hasAnyRows, chain, packedColumns, scratch != nullptr})};
+                                    hasAnyRows, chain, packedColumns, scratch != nullptr, bGroup, bParameters,
+                                    hasNibbles})};
   for (const LoopOperand &operand : operands)
     facts.push_back(TypeAttr::get(operand.elementType));
   return builder.getArrayAttr(facts);
@@ -123,14 +124,14 @@ LogicalResult LoopFinder::collectOperands() {
 }
 
 bool LoopFinder::isInPackedFactor(unsigned loop) {
-  return kernel.getPackedColumns() && operands[1].find(loop).has_value();
+  return kernel.hasOwnLayout(kernel.getBMutable()) && operands[1].find(loop).has_value();
 }
 
 Loop LoopFinder::readLoop(unsigned loop) {
   Loop result;
   // What packs b may have rounded its sizes up, and any operand that has the loop tells its size as well.
   for (const MappedOperand &mapped : llvm::reverse(operands)) {
-    bool isPacked = kernel.getPackedColumns() && &mapped == &operands[1];
+    bool isPacked = kernel.hasOwnLayout(*mapped.operand);
     if (std::optional<unsigned> dimension = mapped.find(loop); dimension && !isPacked) {
       Extent size = getSize(builder, loc, mapped.operand->get(), *dimension);
       if (!result.size.value || size.isKnown())
@@ -139,7 +140,7 @@ Loop LoopFinder::readLoop(unsigned loop) {
   }
   for (unsigned i = 0; i < operands.size(); ++i) {
     std::optional<unsigned> dimension = operands[i].find(loop);
-    bool isPacked = kernel.getPackedColumns() && i == 1;
+    bool isPacked = kernel.hasOwnLayout(*operands[i].operand);
     result.strides.push_back(dimension && !isPacked ? getStride(builder, loc, operands[i].operand->get(), *dimension)
                                                     : makeExtent(builder, loc, 0));
   }
@@ -225,6 +226,9 @@ FailureOr<KernelLoops> LoopFinder::find() {
   result.hasAnyRows = kernel.getAnyRows();
   result.chain = kernel.getChain().value_or(0);
   result.packedColumns = kernel.getPackedColumns().value_or(0);
+  result.bGroup = kernel.getBGroup().value_or(0);
+  result.bParameters = kernel.getBParameters().size();
+  result.hasNibbles = kernel.getBNibbles();
   result.arithmetic = kernel.getArithmeticType();
   result.m = rows ? makeMerged(*rows) : one;
   result.n = columns ? makeMerged(*columns) : one;
@@ -235,6 +239,8 @@ FailureOr<KernelLoops> LoopFinder::find() {
     result.contracted.push_back(makeMerged(loop));
   for (const MappedOperand &mapped : operands)
     result.operands.push_back({mapped.operand->get(), mapped.type.getElementType()});
+  for (Value parameter : kernel.getBParameters())
+    result.operands.push_back({parameter, getElementTypeOrSelf(parameter.getType())});
   return result;
 }
 

@@ -31,14 +31,18 @@ struct LoopOperand {
 };
 
 struct KernelLoops : kernels::KernelIndexing {
-  /// a, b, initial (if there is one), inputs, row_scale (if there is one), init. The factors are swapped where a holds
-  /// the columns of the result.
+  /// a, b, initial (if there is one), inputs, row_scale (if there is one), init, and what b's integers are scaled with.
+  /// The factors are swapped where a holds the columns of the result.
   SmallVector<LoopOperand> operands;
   bool hasInitial = false, hasRowScale = false, hasAnyRows = false;
   /// Terms of a chain; 0: all of them are one.
   int64_t chain = 0;
   /// The columns of the panels that b is in already; 0: it is a matrix.
   int64_t packedColumns = 0;
+  /// Where b holds integers, so many of a row have one scale; 0: it has floats. `bParameters` counts the scale, and the
+  /// zero or offset after it.
+  int64_t bGroup = 0, bParameters = 0;
+  bool hasNibbles = false;
   SmallVector<Loop> batches;
   /// m is in a, n in b; each is in the result. A loop of size 1 stands for one that there is not.
   Loop m, n;
@@ -51,8 +55,11 @@ struct KernelLoops : kernels::KernelIndexing {
 
   static constexpr unsigned kA = 0, kB = 1, kInitial = 2;
   unsigned getFirstInput() const { return hasInitial ? 3 : 2; }
-  unsigned getRowScale() const { return operands.size() - 2; }
-  unsigned getInit() const { return operands.size() - 1; }
+  unsigned getRowScale() const { return getInit() - 1; }
+  unsigned getInit() const { return operands.size() - 1 - bParameters; }
+  unsigned getParameter(int64_t number) const { return getInit() + 1 + number; }
+  /// The type of b's elements as they are multiplied, or as they are widened for it.
+  Type getFactorType() const { return bGroup == 0 ? operands[kB].elementType : arithmetic; }
 
   /// Whether rows of `a` are contiguous along one contracted loop.
   bool hasContiguousRows() const;

@@ -48,6 +48,11 @@ def Contraction_KernelOp : Contraction_Op<"kernel", [AttrSizedOperandSegments, D
     [ceil(N / columns)][ceil(K / 2)][columns][2]. Columns past N and the k past K are never used. Other numbers than 16
     are N rounded up to a multiple of 8, and N is known.
 
+    With `b_group`, `b` holds integers q of 8 bits, or two of 4 bits in each byte (`b_nibbles`), the first in the low half.
+    Its map is (n, k), k is the contracted loop, and the elements of a row are contiguous. What takes the place of
+    b[n, k] is, rounded once to f32, scale[n, k / group]·q, scale·(q - zero) or fma(scale, q, -offset): `b_parameters`
+    has the scale, and after it a zero of i8 or an offset of f32, if there is one. These are contiguous and have no maps.
+
     `any_rows`: a target may be asked for any range of rows, since sums down the rows of the kernels around it say where
     blocks of rows end.
 
@@ -56,16 +61,19 @@ def Contraction_KernelOp : Contraction_Op<"kernel", [AttrSizedOperandSegments, D
     any. Scalars from above may be used in the body.
   }];
   let arguments = (ins AnyShaped:$a, AnyShaped:$b, Optional<Contraction_Float>:$start, Optional<AnyShaped>:$initial,
-                       Variadic<AnyShaped>:$inputs, Optional<AnyShaped>:$row_scale, AnyShaped:$init,
+                       Variadic<AnyShaped>:$inputs, Optional<AnyShaped>:$row_scale,
+                       Variadic<AnyShaped>:$b_parameters, AnyShaped:$init,
                        Optional<MemRefRankOf<[I8], [1]>>:$scratch, AffineMapArrayAttr:$indexing_maps,
                        I64Attr:$parallel_loops, OptionalAttr<I64Attr>:$packed_columns,
-                       OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$chain, UnitAttr:$any_rows);
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$chain,
+                       OptionalAttr<I64Attr>:$b_group, UnitAttr:$b_nibbles, UnitAttr:$any_rows);
   let results = (outs Optional<AnyRankedTensor>:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     `a` `(` $a `:` type($a) `)` `b` `(` $b `:` type($b) `)` (`start` `(` $start^ `:` type($start) `)`)?
     (`initial` `(` $initial^ `:` type($initial) `)`)? (`ins` `(` $inputs^ `:` type($inputs) `)`)?
     (`row_scale` `(` $row_scale^ `:` type($row_scale) `)`)?
+    (`b_parameters` `(` $b_parameters^ `:` type($b_parameters) `)`)?
     `outs` `(` $init `:` type($init) `)` (`scratch` `(` $scratch^ `:` type($scratch) `)`)?
     attr-dict-with-keyword (`->` type($result)^)? $body
   }];
@@ -78,6 +86,17 @@ def Contraction_KernelOp : Contraction_Op<"kernel", [AttrSizedOperandSegments, D
     ::mlir::AffineMap getInitMap() {
       return ::llvm::cast<::mlir::AffineMapAttr>(getIndexingMaps().getValue().back()).getValue();
     }
+    /// Whether b lies otherwise than its map says: in panels, or as integers.
+    bool hasOwnLayout(::mlir::OpOperand &operand) {
+      return &operand == &getBMutable() && (getPackedColumns() || getBGroup());
+    }
+    /// Whether the operand is one of b's parameters.
+    bool isParameter(::mlir::OpOperand &operand) {
+      auto [first, count] = getODSOperandIndexAndLength(kParameters);
+      return operand.getOperandNumber() >= first && operand.getOperandNumber() < first + count;
+    }
+    /// The place of b's parameters among the operands.
+    static constexpr unsigned kParameters = 6;
     /// The type of the elements of the product, before the body.
     ::mlir::FloatType getProductType() {
       return ::llvm::cast<::mlir::FloatType>(getBody().getArgument(0).getType());

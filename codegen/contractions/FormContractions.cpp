@@ -9,6 +9,8 @@
 #include "dialect/Contraction.h"
 #include "dialect/WeightPanels.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::resid::contraction {
 #define GEN_PASS_DEF_FORMCONTRACTIONS
@@ -30,9 +32,9 @@ struct InitialValues {
 /// Builds the kernel of one contraction.
 class KernelFormer {
 public:
-  explicit KernelFormer(Contraction contraction)
+  KernelFormer(Contraction contraction, bool takesIntegers)
       : contraction(contraction), op(contraction.op), epilogue(Epilogue::find(op->getResult(0))), builder(getLast()),
-        loc(fuseLocations()) {}
+        loc(fuseLocations()), takesIntegers(takesIntegers) {}
 
   void form();
 
@@ -44,6 +46,7 @@ private:
   InitialValues findInitialValues();
   Value createInit();
   void readPanels(OperandSource &a, OperandSource &b);
+  void readIntegers(OperandSource &a, OperandSource &b);
   /// Whether the sizes of the product's loops in this map are known.
   bool knowsColumns(AffineMap map) const;
 
@@ -53,6 +56,8 @@ private:
   OpBuilder builder;
   Location loc;
   std::optional<int64_t> packedColumns;
+  bool takesIntegers;
+  IntegerSource integers;
   /// Whether sums start with what is in the destination.
   bool readsInit = false;
 };
@@ -141,9 +146,34 @@ void KernelFormer::readPanels(OperandSource &a, OperandSource &b) {
   packedColumns = countPanelColumns(unpack);
 }
 
+void KernelFormer::readIntegers(OperandSource &a, OperandSource &b) {
+  if (!takesIntegers || packedColumns || op.getNumReductionLoops() != 1)
+    return;
+  unsigned parallel = op.getNumParallelLoops();
+  for (OperandSource *factor : {&b, &a})
+    if (std::optional<IntegerSource> found = findIntegers(*factor, parallel)) {
+      integers = *found;
+      factor->tensor = integers.tensor;
+      if (factor == &a)
+        std::swap(a, b);
+      return;
+    }
+}
+
+/// Erases what computes a value that nothing reads, and what computes its operands for it alone.
+static void eraseUnread(Value value) {
+  Operation *op = value ? value.getDefiningOp() : nullptr;
+  if (!op || !isOpTriviallyDead(op))
+    return;
+  llvm::SetVector<Value> operands(op->operand_begin(), op->operand_end());
+  op->erase();
+  llvm::for_each(operands, eraseUnread);
+}
+
 void KernelFormer::form() {
   OperandSource a = getFactor(contraction.a), b = getFactor(contraction.b);
   readPanels(a, b);
+  readIntegers(a, b);
   InitialValues values = findInitialValues();
   SmallVector<AffineMap> maps = {a.map, b.map};
   SmallVector<Value> inputs;
@@ -162,19 +192,24 @@ void KernelFormer::form() {
   Value init = createInit();
   auto kernel = KernelOp::create(
       builder, loc, init.getType(), a.tensor, b.tensor, values.start, values.initial.tensor, inputs,
-      /*row_scale=*/Value(), init, /*scratch=*/Value(), builder.getAffineMapArrayAttr(maps),
+      /*row_scale=*/Value(), integers.parameters, init, /*scratch=*/Value(), builder.getAffineMapArrayAttr(maps),
       builder.getI64IntegerAttr(op.getNumParallelLoops()),
-      packedColumns ? builder.getI64IntegerAttr(*packedColumns) : IntegerAttr(), /*chain=*/IntegerAttr());
+      packedColumns ? builder.getI64IntegerAttr(*packedColumns) : IntegerAttr(), /*chain=*/IntegerAttr(),
+      integers.group != 0 ? builder.getI64IntegerAttr(integers.group) : IntegerAttr(),
+      integers.areNibbles ? builder.getUnitAttr() : UnitAttr());
   Block *body = builder.createBlock(&kernel.getBody(), {}, elements, SmallVector<Location>(elements.size(), loc));
   YieldOp::create(builder, loc, epilogue.emit(builder, body->getArguments()));
   getLast()->getResult(0).replaceAllUsesWith(kernel.getResult());
   for (linalg::LinalgOp last : llvm::reverse(epilogue.getOps()))
     last->erase();
   op->erase();
+  eraseUnread(integers.weight);
 }
 
 namespace {
 struct FormContractions : public contraction::impl::FormContractionsBase<FormContractions> {
+  using FormContractionsBase::FormContractionsBase;
+
   void runOnOperation() override {
     SmallVector<Contraction> contractions;
     getOperation()->walk([&](linalg::LinalgOp op) {
@@ -191,7 +226,7 @@ struct FormContractions : public contraction::impl::FormContractionsBase<FormCon
         op->erase();
         continue;
       }
-      KernelFormer(contraction).form();
+      KernelFormer(contraction, takesIntegers).form();
     }
   }
 };

@@ -5,7 +5,10 @@
 #include "codegen/contractions/OperandSource.h"
 
 #include "dialect/WeightPanels.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -27,6 +30,32 @@ std::optional<OperandSource> contraction::readThrough(const OperandSource &sourc
     return std::nullopt;
   AffineMap input = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
   return OperandSource{op.getDpsInputOperand(0)->get(), input.compose(inversePermutation(result)).compose(source.map)};
+}
+
+/// An array of its own: a slice may have gaps.
+static bool isContiguous(Value tensor) {
+  return isa_and_nonnull<bufferization::ToTensorOp, arith::ConstantOp>(tensor.getDefiningOp());
+}
+
+std::optional<IntegerSource> contraction::findIntegers(const OperandSource &factor, unsigned parallelLoops) {
+  auto whole = factor.tensor.getDefiningOp<tensor::CollapseShapeOp>();
+  auto weight = whole ? whole.getSrc().getDefiningOp<linalg::GenericOp>() : nullptr;
+  auto group = weight ? weight->getAttrOfType<IntegerAttr>(kIntegerWeightNote) : nullptr;
+  auto split = group ? weight.getInputs().front().getDefiningOp<tensor::ExpandShapeOp>() : nullptr;
+  auto isContracted = [&](unsigned dimension) {
+    return cast<AffineDimExpr>(factor.map.getResult(dimension)).getPosition() >= parallelLoops;
+  };
+  if (!split || group.getInt() % kIntegerTerms != 0 || isContracted(0) || !isContracted(1))
+    return std::nullopt;
+  IntegerSource source{split.getSrc(), factor.tensor, false, group.getInt(), SmallVector<Value>(weight.getInputs().drop_front())};
+  auto unpack = source.tensor.getDefiningOp<linalg::GenericOp>();
+  if (unpack && unpack->hasAttr(kNibblesNote)) {
+    source.tensor = unpack.getInputs().front();
+    source.areNibbles = true;
+  }
+  bool isRead = getElementTypeOrSelf(source.tensor.getType()).isInteger(8) && isContiguous(source.tensor) &&
+                llvm::all_of(source.parameters, isContiguous);
+  return isRead ? std::optional(source) : std::nullopt;
 }
 
 linalg::UnPackOp contraction::findPanels(const OperandSource &matrix, unsigned parallelLoops) {

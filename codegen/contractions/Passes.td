@@ -20,8 +20,13 @@ def FormContractions : Pass<"resid-form-contractions"> {
 
     A contraction with a loop of the static size 0 is its initial value.
 
+    With `takes-integers`, kernels read a weight of integers that `resid.linear` multiplies by, and what they are scaled
+    with, in place of the floats computed from these.
+
     Class: bit-exact. Roundings to storage stay where they are.
   }];
+  let options = [Option<"takesIntegers", "takes-integers", "bool", /*default=*/"false",
+                        "kernels may read weights of integers">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::resid::contraction::ContractionDialect", "::mlir::tensor::TensorDialect"];
 }

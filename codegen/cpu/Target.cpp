@@ -252,6 +252,7 @@ public:
   explicit CPU(std::vector<TargetDescription> processors) : processors(std::move(processors)) {}
 
   StringRef getName() const override { return "CPU"; }
+  bool takesIntegers() const override { return true; }
   ArrayRef<TargetDescription> getProcessors() const override { return processors; }
   kernels::LocalRowLimits getLocalRowLimits() const override {
     return cpu::getLocalRowLimits(processors.front().facts.schedule);

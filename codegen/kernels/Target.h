@@ -90,6 +90,9 @@ public:
   /// Null where arrays lie in the memory of processors.
   virtual const Device *getDevice() const { return nullptr; }
 
+  /// Whether kernels of products read weights of integers, and not only floats that are computed from them before.
+  virtual bool takesIntegers() const { return false; }
+
   /// What row programs may have of local rows.
   virtual LocalRowLimits getLocalRowLimits() const { return {}; }
 

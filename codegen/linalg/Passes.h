@@ -6,6 +6,7 @@
 #define RESID_CODEGEN_LINALG_PASSES_H
 
 #include "codegen/attention/AttentionDialect.h"
+#include "codegen/contractions/Passes.h"
 #include "codegen/rows/Passes.h"
 #include "codegen/rows/RowsDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,8 +24,9 @@ namespace mlir::resid {
 
 /// From resid ops and the elementwise ops around them, on tensors, to rows.kernel on tensors. What is not row-wise
 /// stays as it is. Ends with a check: afterwards no resid op and no op on whole tensors of the rows dialect is left.
-/// `options` are those of the pass that forms kernels.
-void buildRowKernelPipeline(OpPassManager &pm, const rows::FormKernelsOptions &options = {});
+/// `options` and `contractions` are those of the passes that form kernels.
+void buildRowKernelPipeline(OpPassManager &pm, const rows::FormKernelsOptions &options = {},
+                            const contraction::FormContractionsOptions &contractions = {});
 
 /// Makes the passes named above and the pipeline resid-row-kernels known by name.
 void registerRowKernelPasses();

@@ -14,7 +14,8 @@
 
 using namespace mlir;
 
-void resid::buildRowKernelPipeline(OpPassManager &pm, const rows::FormKernelsOptions &options) {
+void resid::buildRowKernelPipeline(OpPassManager &pm, const rows::FormKernelsOptions &options,
+                                   const contraction::FormContractionsOptions &contractions) {
   pm.addPass(createResidToLinalg());
   // What users write around resid ops (activations, casts, scales) is row-wise too.
   pm.addPass(createConvertElementwiseToLinalgPass());
@@ -26,7 +27,7 @@ void resid::buildRowKernelPipeline(OpPassManager &pm, const rows::FormKernelsOpt
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(attention::createAbsorbHeadTransposes());
-  pm.addPass(contraction::createFormContractions());
+  pm.addPass(contraction::createFormContractions(contractions));
   // Where kernels read panels, nothing is left of what unpacks them.
   pm.addPass(createLowerPacks());
   pm.addPass(rows::createFormKernels(options));

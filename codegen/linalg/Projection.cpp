@@ -87,10 +87,10 @@ Value ProjectLowering::createProduct(Value scale, Value root) {
   Value init = tensor::EmptyOp::create(builder, outputSizes, arithmetic);
   auto kernel = contraction::KernelOp::create(
       builder, init.getType(), x, panels ? panels.getSource() : expandWeight(), zero, /*initial=*/Value(), root, scale,
-      init,
-      /*scratch=*/Value(), builder.getAffineMapArrayAttr(maps), builder.getI64IntegerAttr(rows + 1),
+      /*b_parameters=*/ValueRange(), init, /*scratch=*/Value(), builder.getAffineMapArrayAttr(maps),
+      builder.getI64IntegerAttr(rows + 1),
       panels ? builder.getI64IntegerAttr(contraction::countPanelColumns(panels)) : IntegerAttr(),
-      isOneChain ? IntegerAttr() : builder.getI64IntegerAttr(kChain));
+      isOneChain ? IntegerAttr() : builder.getI64IntegerAttr(kChain), /*b_group=*/IntegerAttr());
   OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(&kernel.getBody(), {}, TypeRange{arithmetic, arithmetic},
                                     {builder.getLoc(), builder.getLoc()});

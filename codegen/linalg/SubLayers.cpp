@@ -3,6 +3,7 @@
 // Lowering of the family SubLayers: a linear layer is a contraction in the arithmetic type, with its bias after it,
 // and an activation is elementwise.
 
+#include "codegen/contractions/OperandSource.h"
 #include "codegen/linalg/Elementwise.h"
 #include "codegen/linalg/Patterns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -84,6 +85,7 @@ static Value createWeight(Code &builder, LinearOp op, Value integers, ArrayRef<V
   };
   Value weight =
       createElementwise(builder, operands, sizes, RankedTensorType::get(shape, arithmetic), arithmetic, body);
+  weight.getDefiningOp()->setAttr(contraction::kIntegerWeightNote, builder.getI64IntegerAttr(group));
   return builder.create<tensor::CollapseShapeOp>(type.clone(arithmetic), weight, groups);
 }
 

@@ -47,3 +47,22 @@ def test_takes_and_writes_what_others_lend(tmp_path, monkeypatch):
     with pytest.raises(resid.ArgumentError, match="expected an array that can be written, but it is read-only"):
         kernels.add_rms(x, f, gamma, out=(Lender(y), s))
     assert not y.any() and (kernels.add_rms(Lender(y), f, gamma)[1] == f).all()
+
+
+def test_takes_pairs_of_four_bits_as_bytes(tmp_path, monkeypatch):
+    monkeypatch.setenv("RESID_CACHE", str(tmp_path))
+    kernels = resid.compile("""
+func.func @scale(%q: tensor<?x4xi4>, %open: tensor<2x?xi4>) -> (tensor<?x4xi32>, tensor<2x?xi8>) {
+  %y = arith.extsi %q : tensor<?x4xi4> to tensor<?x4xi32>
+  %z = arith.extsi %open : tensor<2x?xi4> to tensor<2x?xi8>
+  return %y, %z : tensor<?x4xi32>, tensor<2x?xi8>
+}
+""")
+    assert kernels.scale.signature.arguments[0].describe() == "u8[?, 2]"
+    q = numpy.array([[0x10, 0x32], [0xF8, 0x7E], [0x00, 0xFF]], "uint8")
+    y, z = kernels.scale(q, q[:2], out=(numpy.empty((3, 4), "int32"), numpy.empty((2, 4), "int8")))
+    assert y.tolist() == [[0, 1, 2, 3], [-8, -1, -2, 7], [0, 0, -1, -1]] and (z == y[:2]).all()
+    with pytest.raises(resid.DTypeError, match="argument 'q': expected elements of u8 but got i8"):
+        kernels.scale(q.view("int8"), q[:2])
+    with pytest.raises(resid.ShapeError, match="argument 'q'"):
+        kernels.scale(numpy.zeros((3, 4), "uint8"), q[:2])

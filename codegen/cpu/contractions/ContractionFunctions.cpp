@@ -38,13 +38,13 @@ void ContractionFunctions::emit() {
       ProductEmitter(view, chosen, microKernels, kernel).emit(range[0], range[1], range[2], range[3]);
     };
   };
-  auto emitPacked = [](void (*emit)(KernelView &, Value, Value)) {
-    return [=](KernelView &view, ValueRange range) { emit(view, range[0], range[1]); };
-  };
   if (memory.packsA)
-    rows = outline("__pack_rows", 2, emitPacked(emitPackedRows));
+    rows =
+        outline("__pack_rows", 2, [](KernelView &view, ValueRange range) { emitPackedRows(view, range[0], range[1]); });
   if (memory.packsB)
-    panels = outline("__pack_panels", 2, emitPacked(emitPackedPanels));
+    panels = outline("__pack_panels", 2, [&](KernelView &view, ValueRange range) {
+      emitPackedPanels(view, fewRowsCells.integers, range[0], range[1]);
+    });
   if (memory.packsB || !memory.mayPackParts)
     product = outline("__product", 4, emitProduct(cells));
   if (memory.mayPackParts)

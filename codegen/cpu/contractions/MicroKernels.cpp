@@ -65,6 +65,8 @@ private:
   SmallVector<Value> loadTerms(int64_t panel, Value term, int64_t count);
   SmallVector<Value> spreadToPanels(Value number);
   SmallVector<Value> addTerms(ValueRange sums, Value first, int64_t count);
+  SmallVector<Value> addPanels(ValueRange sums);
+  SmallVector<Value> addIntegers(ValueRange sums);
 
   Code &code;
   const CPUTarget &target;
@@ -145,11 +147,41 @@ SmallVector<Value> MicroKernelEmitter::addTerms(ValueRange sums, Value first, in
   return next;
 }
 
+SmallVector<Value> MicroKernelEmitter::addIntegers(ValueRange sums) {
+  auto add = [&](Value term, ValueRange columns, ValueRange carried) {
+    SmallVector<Value> next(carried);
+    for (int64_t row = 0; row < form.rows; ++row) {
+      Value number = code.load(form.arithmetic, code.at(aRows[row], form.arithmetic, term));
+      for (auto [panel, factor] : llvm::enumerate(columns)) {
+        Value &sum = next[row * panels.size() + panel];
+        sum = code.create<math::FmaOp>(code.spread(number, kPanelColumns), factor, sum);
+      }
+    }
+    return next;
+  };
+  Block *entry = code.getInsertionBlock();
+  return forEachTerm(code, entry, form.integers, operands.integers, panels.size(), operands.terms, sums, add);
+}
+
+SmallVector<Value> MicroKernelEmitter::addPanels(ValueRange sums) {
+  for (int64_t panel = 0; panel < static_cast<int64_t>(panels.size()); ++panel)
+    bPanels.push_back(code.at(operands.b, form.bType, code.multiply(operands.panelStride, panel)));
+  int64_t step = getInterleavedTerms(form.bType);
+  Value zero = code.constant(0), whole = operands.terms;
+  if (step > 1)
+    whole = code.multiply(code.divide(operands.terms, step), step);
+  SmallVector<Value> added =
+      code.loop(zero, whole, step, sums, [&](Value term, ValueRange carried) { return addTerms(carried, term, step); });
+  if (step > 1)
+    added = code.choose(
+        code.isEqual(whole, operands.terms), ValueRange(added).getTypes(), [&] { return added; },
+        [&] { return addTerms(added, whole, 1); });
+  return added;
+}
+
 void MicroKernelEmitter::emit() {
   for (int64_t row = 0; row < form.rows; ++row)
     aRows.push_back(code.at(operands.a, form.arithmetic, code.multiply(operands.aStride, row)));
-  for (int64_t panel = 0; panel < static_cast<int64_t>(panels.size()); ++panel)
-    bPanels.push_back(code.at(operands.b, form.bType, code.multiply(operands.panelStride, panel)));
   SmallVector<Value> sums;
   SmallVector<Value> zeros;
   for (int64_t panel = 0; panel < static_cast<int64_t>(panels.size()); ++panel)
@@ -157,31 +189,38 @@ void MicroKernelEmitter::emit() {
   forEachSum([&](int64_t row, int64_t panel) {
     sums.push_back(form.startsAtZero ? zeros[panel] : code.load(getSumType(panel), atSum(row, panel)));
   });
-  int64_t step = getInterleavedTerms(form.bType);
-  Value zero = code.constant(0), whole = operands.terms;
-  if (step > 1)
-    whole = code.multiply(code.divide(operands.terms, step), step);
-  sums =
-      code.loop(zero, whole, step, sums, [&](Value term, ValueRange carried) { return addTerms(carried, term, step); });
-  if (step > 1)
-    sums = code.choose(
-        code.isEqual(whole, operands.terms), ValueRange(sums).getTypes(), [&] { return sums; },
-        [&] { return addTerms(sums, whole, 1); });
+  sums = form.integers.group != 0 ? addIntegers(sums) : addPanels(sums);
   forEachSum([&](int64_t row, int64_t panel) { code.store(sums[row * panels.size() + panel], atSum(row, panel)); });
 }
 
-func::FuncOp MicroKernels::create(OpBuilder &outer, Location loc, StringRef name, const Form &form) {
-  MLIRContext *context = outer.getContext();
-  Type pointer = LLVM::LLVMPointerType::get(context), number = outer.getI64Type();
-  auto type = FunctionType::get(context, {pointer, number, pointer, number, number, pointer}, {});
+SmallVector<Value *> MicroKernels::Operands::getValues() {
+  Value *all[] = {&a,
+                  &aStride,
+                  &b,
+                  &panelStride,
+                  &terms,
+                  &sums,
+                  &integers.bytes,
+                  &integers.stride,
+                  &integers.scales,
+                  &integers.seconds,
+                  &integers.parameterStride,
+                  &integers.present};
+  return llvm::filter_to_vector(all, [](Value *value) { return static_cast<bool>(*value); });
+}
+
+func::FuncOp MicroKernels::create(OpBuilder &outer, Location loc, StringRef name, const Form &form, Operands operands) {
+  SmallVector<Value *> values = operands.getValues();
+  auto types = llvm::map_to_vector(values, [](Value *value) { return value->getType(); });
+  auto type = FunctionType::get(outer.getContext(), types, {});
   auto function = func::FuncOp::create(loc, name, type);
   function.setPrivate();
   function->setAttr("passthrough", outer.getStrArrayAttr({"noinline", "no-builtins", kVectorLoopsAttribute}));
   symbols.insert(function);
   Block *entry = function.addEntryBlock();
   Code code(OpBuilder::atBlockBegin(entry), loc);
-  MicroKernels::Operands operands{entry->getArgument(0), entry->getArgument(1), entry->getArgument(2),
-                                  entry->getArgument(3), entry->getArgument(4), entry->getArgument(5)};
+  for (auto [value, argument] : llvm::zip_equal(values, entry->getArguments()))
+    *value = argument;
   MicroKernelEmitter(code, target, form, operands).emit();
   code.create<func::ReturnOp>();
   return function;
@@ -199,14 +238,15 @@ std::string MicroKernels::Form::getName() const {
     out << "_in_chains_of_" << chain;
   if (startsAtZero)
     out << "_from_zero";
+  if (integers.group != 0)
+    out << integers.getName();
   return name;
 }
 
-void MicroKernels::emitCall(Code &code, const Form &form, const Operands &operands) {
+void MicroKernels::emitCall(Code &code, const Form &form, Operands operands) {
   std::string name = form.getName();
   func::FuncOp &function = functions[name];
   if (!function)
-    function = create(code, code.getLoc(), name, form);
-  code.create<func::CallOp>(function, ValueRange{operands.a, operands.aStride, operands.b, operands.panelStride,
-                                                 operands.terms, operands.sums});
+    function = create(code, code.getLoc(), name, form, operands);
+  code.create<func::CallOp>(function, llvm::map_to_vector(operands.getValues(), [](Value *value) { return *value; }));
 }

@@ -7,6 +7,7 @@
 #define RESID_CODEGEN_CPU_CONTRACTIONS_MICROKERNELS_H
 
 #include "codegen/builder/Code.h"
+#include "codegen/cpu/contractions/IntegerWeights.h"
 #include "codegen/cpu/contractions/MicroKernelShape.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
@@ -28,6 +29,11 @@ public:
     Value terms;
     /// The sums, row by row; each row has room for the columns of the widest micro-kernel.
     Value sums;
+    /// In place of `b` where the form has integers.
+    IntegerColumns integers;
+
+    /// What is handed over, in order: those that there are.
+    SmallVector<Value *> getValues();
   };
 
   /// What a micro-kernel is made for.
@@ -42,15 +48,17 @@ public:
     int64_t termLength = kPanelColumns;
     /// Rows are chains of so many terms, each with the next ones of b; 0: they share the terms of b.
     int64_t chain = 0;
+    /// b is one panel, which is computed from integers of this form.
+    IntegerForm integers;
 
     std::string getName() const;
   };
 
   /// Emits a call that adds the terms to the sums in ascending order.
-  void emitCall(Code &code, const Form &form, const Operands &operands);
+  void emitCall(Code &code, const Form &form, Operands operands);
 
 private:
-  func::FuncOp create(OpBuilder &outer, Location loc, StringRef name, const Form &form);
+  func::FuncOp create(OpBuilder &outer, Location loc, StringRef name, const Form &form, Operands operands);
 
   SymbolTable &symbols;
   const CPUTarget &target;

@@ -5,6 +5,7 @@
 #ifndef RESID_CODEGEN_CPU_CONTRACTIONS_PACKFACTORS_H
 #define RESID_CODEGEN_CPU_CONTRACTIONS_PACKFACTORS_H
 
+#include "codegen/cpu/contractions/IntegerWeights.h"
 #include "codegen/cpu/contractions/KernelView.h"
 
 namespace mlir::resid::cpu {
@@ -36,8 +37,8 @@ void packPanels(KernelView &view, const PanelRange &range);
 inline constexpr int64_t kPackedPanels = 8;
 /// How many such groups a matrix has.
 Value countPanelGroups(Code &code, const PanelMemory &memory);
-/// Copies the groups [low, high) of panels of all matrices b.
-void emitPackedPanels(KernelView &view, Value low, Value high);
+/// Copies the groups [low, high) of panels of all matrices b, or computes them from integers of this form.
+void emitPackedPanels(KernelView &view, const IntegerForm &integers, Value low, Value high);
 
 /// Where the packed matrices begin.
 Value getPackedRows(KernelView &view);

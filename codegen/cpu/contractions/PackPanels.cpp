@@ -5,6 +5,7 @@
 
 #include "codegen/cpu/contractions/PackFactors.h"
 
+#include "codegen/cpu/contractions/IntegerWeights.h"
 #include "codegen/cpu/contractions/TransposeTile.h"
 #include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -145,6 +146,21 @@ static void packSideBySide(KernelView &view, Value panels, Value all, function_r
     packTerms(whole, all, /*isLastAlone=*/true);
 }
 
+/// The terms of panels, computed from integers.
+static void packIntegers(KernelView &view, const IntegerForm &form, const PanelRange &range) {
+  Code &code = view.code;
+  Type element = view.loops.getFactorType();
+  code.loop(0, range.panels, 1, [&](Value panel) {
+    auto columns = IntegerColumns::ofPanels(code, view.loops, code.add(range.firstPanel, panel), range.terms);
+    Value target = code.at(range.target, element, code.multiply(panel, range.panelLength));
+    forEachTerm(code, view.entry, form, columns, /*panels=*/1, range.terms, {},
+                [&](Value term, ValueRange numbers, ValueRange) {
+                  code.store(numbers.front(), code.at(target, element, code.multiply(term, kPanelColumns)));
+                  return SmallVector<Value>();
+                });
+  });
+}
+
 void cpu::packPanels(KernelView &view, const PanelRange &range) {
   Code &code = view.code;
   Type element = view.loops.operands[kB].elementType;
@@ -164,7 +180,7 @@ Value cpu::countPanelGroups(Code &code, const PanelMemory &memory) {
   return code.ceilDivide(memory.panels.value, code.constant(kPackedPanels));
 }
 
-void cpu::emitPackedPanels(KernelView &view, Value low, Value high) {
+void cpu::emitPackedPanels(KernelView &view, const IntegerForm &integers, Value low, Value high) {
   Code &code = view.code;
   KernelLoops all = view.loops;
   llvm::erase_if(view.loops.batches, [](const contraction::Loop &loop) { return loop.strides[kB].is(0); });
@@ -178,9 +194,11 @@ void cpu::emitPackedPanels(KernelView &view, Value low, Value high) {
     range.panelLength = view.memory.panelLength.value;
     range.terms = view.memory.contracted.value;
     Value panel = code.add(code.multiply(matrix, view.memory.panels.value), range.firstPanel);
-    range.target =
-        code.at(getPackedPanels(view), view.loops.operands[kB].elementType, code.multiply(panel, range.panelLength));
-    packPanels(view, range);
+    range.target = code.at(getPackedPanels(view), view.loops.getFactorType(), code.multiply(panel, range.panelLength));
+    if (integers.group != 0)
+      packIntegers(view, integers, range);
+    else
+      packPanels(view, range);
   });
   view.loops = all;
 }

@@ -41,8 +41,9 @@ PanelMemory PanelMemory::create(OpBuilder &builder, Location loc, const KernelLo
   // Rows that are scaled are copied where they are used, if need be, and not ahead.
   memory.packsA = loops.hasRowScale ? !loops.hasContiguousRows() : !loops.readsAInPlace();
   const Extent &mSize = loops.m.size;
+  int64_t fewRows = loops.bGroup == 0 ? kFewKnownRows : kFewRows;
   memory.mayPackParts =
-      loops.packedColumns == 0 && loops.contracted.size() == 1 && (!mSize.isKnown() || mSize.known <= kFewKnownRows);
+      loops.packedColumns == 0 && loops.contracted.size() == 1 && (!mSize.isKnown() || mSize.known <= fewRows);
   memory.packsB = loops.packedColumns == 0 && !(memory.mayPackParts && mSize.isKnown());
   auto number = [&](int64_t known) { return makeExtent(builder, loc, known); };
   auto times = [&](Extent a, Extent b) { return multiply(builder, loc, a, b); };
@@ -58,7 +59,7 @@ PanelMemory PanelMemory::create(OpBuilder &builder, Location loc, const KernelLo
   }
   int64_t arithmeticBytes = loops.arithmetic.getIntOrFloatBitWidth() / 8;
   memory.rowLength = alignToOdd(builder, loc, memory.contracted, kernels::kScratchAlignment / arithmeticBytes);
-  Type bType = loops.operands[KernelLoops::kB].elementType;
+  Type bType = loops.getFactorType();
   memory.panels = ceilDivide(builder, loc, loops.n.size, kPanelColumns);
   memory.panelLength =
       times(alignTo(builder, loc, memory.contracted, getInterleavedTerms(bType)), number(kPanelColumns));

@@ -15,7 +15,8 @@ namespace mlir::resid::cpu {
 /// A product of so many rows at most reads b once and has little to do with it: packing all of b first would take
 /// longer. Its parts are packed where they are used.
 inline constexpr int64_t kFewRows = 8;
-/// The same where it is known how many there are: their sums then all wait, however many columns b has.
+/// The same where it is known how many there are: their sums then all wait, however many columns b has. A b of integers
+/// is read where it lies by kFewRows at most.
 inline constexpr int64_t kFewKnownRows = 32;
 
 struct PanelMemory {

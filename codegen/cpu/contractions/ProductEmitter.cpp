@@ -25,7 +25,7 @@ ProductCells ProductCells::choose(const CPUTarget &target, const KernelLoops &lo
   const Extent &columns = loops.n.size;
   MicroKernelShape shape =
       chooseMicroKernelShape(target, loops.arithmetic, columns.isKnown() ? std::optional(columns.known) : std::nullopt);
-  int64_t elementBytes = loops.operands[kB].elementType.getIntOrFloatBitWidth() / 8;
+  int64_t elementBytes = loops.getFactorType().getIntOrFloatBitWidth() / 8;
   ProductTiles tiles = chooseProductTiles(target, shape, loops.arithmetic.getIntOrFloatBitWidth() / 8, elementBytes);
   if (loops.chain != 0)
     tiles.terms = std::min(tiles.terms, loops.chain);
@@ -48,11 +48,26 @@ ProductCells ProductCells::choose(const CPUTarget &target, const KernelLoops &lo
   return {shape, tiles, panels};
 }
 
+/// All terms at a time: what they are computed from is read once for as many rows as have their sums in registers,
+/// beside some 6 for the terms. A panel of one register has a partner, so that chains hide the latency of additions.
+static ProductCells chooseForIntegers(const CPUTarget &target, const KernelLoops &loops, ProductCells cells) {
+  int64_t registers = target.isX86 && target.vectorBits < 512 ? 16 : 32,
+          perPanel = 32 * kPanelColumns / target.vectorBits;
+  cells.panels = perPanel == 1 ? 2 : 1;
+  int64_t rows = (registers - 6) / (perPanel * cells.panels);
+  cells.shape = {std::clamp<int64_t>(llvm::bit_floor(uint64_t(rows)), 1, kFewRows), cells.panels};
+  cells.integers = IntegerForm::of(target, loops);
+  cells.tiles = {kFewRows, /*terms=*/int64_t(1) << 31, kFewRows};
+  return cells;
+}
+
 /// Memory is read in runs that are as long as the stack allows for what they become: either the columns of a term are
 /// contiguous, or the terms of a column.
 ProductCells ProductCells::chooseForFewRows(const CPUTarget &target, const KernelLoops &loops) {
   constexpr int64_t kRunBytes = 2048, kPartBytes = 16 << 10, kWaitingBytes = 24 << 10;
   ProductCells cells = choose(target, loops);
+  if (loops.bGroup != 0)
+    return chooseForIntegers(target, loops, cells);
   cells.packsParts = true;
   int64_t rows = loops.m.size.isKnown() ? std::max(loops.m.size.known, kFewRows) : kFewRows;
   cells.tiles.rows = cells.tiles.waitingRows = llvm::alignTo(rows, cells.shape.rows);
@@ -62,7 +77,7 @@ ProductCells ProductCells::chooseForFewRows(const CPUTarget &target, const Kerne
         llvm::alignDown(std::min(kRunBytes, kWaitingBytes / cells.tiles.rows) / sumBytes / kPanelColumns,
                         cells.shape.panels),
         cells.shape.panels);
-  int64_t elementBytes = loops.operands[kB].elementType.getIntOrFloatBitWidth() / 8;
+  int64_t elementBytes = loops.getFactorType().getIntOrFloatBitWidth() / 8;
   cells.tiles.terms = std::max<int64_t>(kPartBytes / (cells.getColumns() * elementBytes) / 2 * 2, 2);
   return cells;
 }
@@ -80,7 +95,7 @@ void ProductEmitter::emit(Value firstRow, Value blockRows, Value low, Value high
   if (view.loops.hasRowScale)
     scaledRows = code.allocate(view.entry, view.loops.arithmetic, shape.rows * getScaledLength());
   if (cells.packsParts)
-    part = code.allocate(view.entry, view.loops.operands[kB].elementType, tiles.terms * cells.getColumns());
+    part = code.allocate(view.entry, view.loops.getFactorType(), tiles.terms * cells.getColumns());
   Value groups = cells.countGroups(code, view.memory);
   Value rowBlocks = code.ceilDivide(view.loops.m.size.value, blockRows);
   code.loop(low, high, 1, [&](Value unit) { emitCell(makeCell(unit, groups, firstRow, blockRows, rowBlocks)); });
@@ -107,9 +122,13 @@ ProductEmitter::Cell ProductEmitter::makeCell(Value unit, Value groups, Value fi
     cell.b = view.atBatch(kB, cell.batch);
     return cell;
   }
+  if (cells.readsIntegers()) {
+    cell.b = view.loops.pointers[kB];
+    return cell;
+  }
   Value panels = view.memory.packsB ? getPackedPanels(view) : view.loops.pointers[kB];
   Value panel = code.add(code.multiply(view.getMatrix(kB, cell.batch), view.memory.panels.value), cell.firstPanel);
-  cell.b = code.at(panels, view.loops.operands[kB].elementType, code.multiply(panel, view.memory.panelLength.value));
+  cell.b = code.at(panels, view.loops.getFactorType(), code.multiply(panel, view.memory.panelLength.value));
   return cell;
 }
 
@@ -131,7 +150,7 @@ ProductEmitter::TermTile ProductEmitter::makeTile(const Cell &cell, Value first,
   TermTile tile;
   tile.first = first;
   tile.terms = terms;
-  tile.b = code.at(cell.b, view.loops.operands[kB].elementType, code.multiply(first, view.memory.termLength));
+  tile.b = code.at(cell.b, view.loops.getFactorType(), code.multiply(first, view.memory.termLength));
   tile.panelStride = view.memory.panelLength.value;
   tile.firstPanel = code.constant(0);
   tile.panels = cell.panels;
@@ -157,7 +176,7 @@ void ProductEmitter::forEachGroup(const Cell &cell, const TermTile &tile, functi
     return body(tile);
   code.loop(tile.firstPanel, cell.panels, shape.panels, [&](Value panel) {
     TermTile group = tile;
-    group.b = code.at(tile.b, view.loops.operands[kB].elementType, code.multiply(panel, tile.panelStride));
+    group.b = code.at(tile.b, view.loops.getFactorType(), code.multiply(panel, tile.panelStride));
     group.firstPanel = panel;
     group.panels = code.min(shape.panels, code.subtract(cell.panels, panel));
     body(group);
@@ -167,7 +186,7 @@ void ProductEmitter::forEachGroup(const Cell &cell, const TermTile &tile, functi
 void ProductEmitter::packPart(const Cell &cell, TermTile &tile) {
   const Extent &stride = view.loops.contracted.front().strides[kB];
   PanelRange range;
-  range.source = code.at(cell.b, view.loops.operands[kB].elementType, code.multiply(tile.first, stride.value));
+  range.source = code.at(cell.b, view.loops.getFactorType(), code.multiply(tile.first, stride.value));
   range.firstPanel = cell.firstPanel;
   range.panels = cell.panels;
   range.terms = tile.terms;
@@ -227,6 +246,8 @@ void ProductEmitter::emitMicroKernels(const Cell &cell, int64_t rows, Value row,
   std::tie(operands.a, operands.aStride) = getRowsOfA(cell, rows, row, tile);
   operands.panelStride = tile.panelStride;
   operands.terms = tile.terms;
+  if (cells.readsIntegers())
+    operands.integers = IntegerColumns::ofPanels(code, view.loops, cell.firstPanel, tile.terms);
   Value sums = getSums(code.subtract(row, firstWaiting));
   auto emitGroup = [&](const TermTile &group) {
     operands.b = group.b;
@@ -245,7 +266,7 @@ void ProductEmitter::emitColumns(const Cell &cell, const TermTile &group, int64_
   const Extent &columns = view.loops.n.size;
   int64_t left = columns.isKnown() ? columns.known % kPanelColumns : 0, half = kPanelColumns / 2;
   int64_t whole = panels * kPanelColumns, all = view.memory.panels.known;
-  if (left == 0 || left > half)
+  if (left == 0 || left > half || cells.readsIntegers())
     return call(whole);
   // Only the last group is smaller than the others.
   if (panels == all || panels < shape.panels)
@@ -260,10 +281,11 @@ void ProductEmitter::emitColumns(const Cell &cell, const TermTile &group, int64_
 MicroKernels::Form ProductEmitter::getForm(int64_t rows) const {
   MicroKernels::Form form;
   form.arithmetic = view.loops.arithmetic;
-  form.bType = view.loops.operands[kB].elementType;
+  form.bType = view.loops.getFactorType();
   form.rows = rows;
   form.sumStride = cells.getColumns();
   form.termLength = view.memory.termLength;
+  form.integers = cells.integers;
   return form;
 }
 

@@ -19,11 +19,14 @@ struct ProductCells {
   int64_t panels;
   /// Whether a cell packs its parts of b itself, on the stack.
   bool packsParts = false;
+  /// Where micro-kernels read the integers that b is computed from: those.
+  IntegerForm integers;
 
   static ProductCells choose(const CPUTarget &target, const contraction::KernelLoops &loops);
-  /// For few rows of a b that is not in panels.
+  /// For few rows of a b that is not in panels, or that is computed from integers.
   static ProductCells chooseForFewRows(const CPUTarget &target, const contraction::KernelLoops &loops);
   int64_t getColumns() const { return panels * kPanelColumns; }
+  bool readsIntegers() const { return integers.group != 0; }
   Value countGroups(Code &code, const PanelMemory &memory) const;
 };
 

@@ -21,6 +21,7 @@ public:
   Transposition(Code &code, SmallVector<Value> &vectors)
       : code(code), vectors(vectors), size(static_cast<int32_t>(vectors.size())) {
     auto type = cast<VectorType>(vectors.front().getType());
+    lanes = static_cast<int32_t>(type.getNumElements());
     perPart = std::min<int32_t>(kPartBits / type.getElementTypeBitWidth(), size);
   }
 
@@ -51,9 +52,9 @@ private:
         Value a = vectors[group + column * 2 * runs + 2 * run], b = vectors[group + column * 2 * runs + 2 * run + 1];
         for (int32_t half : {0, 1}) {
           SmallVector<int32_t> mask;
-          for (int32_t part = 0; part < size; part += perPart)
+          for (int32_t part = 0; part < lanes; part += perPart)
             for (int32_t start = half * perPart / 2; start < (half + 1) * perPart / 2; start += length)
-              for (int32_t offset : {0, size})
+              for (int32_t offset : {0, lanes})
                 for (int32_t lane = 0; lane < length; ++lane)
                   mask.push_back(offset + part + start + lane);
           next[group + (2 * column + half) * runs + run] = shuffle(a, b, mask);
@@ -82,7 +83,7 @@ private:
 
   Code &code;
   SmallVector<Value> &vectors;
-  int32_t size, perPart;
+  int32_t size, lanes, perPart;
 };
 
 } // namespace

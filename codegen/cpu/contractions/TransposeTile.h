@@ -10,7 +10,7 @@
 namespace mlir::resid::cpu {
 
 /// Vector i holds element (i, j) in lane j; afterwards it holds (j, i). There are as many vectors as lanes, a power of
-/// two.
+/// two. Longer vectors of 16 bytes and more are such tiles side by side, in parts of 128 bits.
 void transpose(Code &code, SmallVector<Value> &vectors);
 
 } // namespace mlir::resid::cpu
