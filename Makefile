@@ -92,7 +92,7 @@ check-ptxas: configure
 	cmake --build $(BUILD) --target residc
 	python3 test/gpu/assemble.py --build=$(BUILD) $(GPU_KERNELS)
 	python3 test/gpu/assemble_suite.py --build=$(BUILD)
-	python3 test/gpu/assemble_suite.py --build=$(BUILD) --kinds=attention
+	python3 test/gpu/assemble_suite.py --build=$(BUILD) --kinds=attention,examples,pack,stacks,wide-stacks,edges,matrices,relaxed-attention
 
 FUZZ ?= --seed=1000000 --programs=100000 --compile-every=100 --compile-ops=40
 

@@ -32,7 +32,7 @@ def main():
     parser = tools.make_parser("Assemble the PTX of all programs that the tests compile for GPUs.", "programs are assembled")
     parser.add_argument("--few", action="store_true", help="fewer programs, and one chip of each, by turns")
     parser.add_argument("--every", type=int, default=1, help="every Nth program alone")
-    parser.add_argument("--kinds", type=tools.split(str), help="programs of these kinds of tests instead (tests.py), with commas between them")
+    parser.add_argument("--kinds", type=tools.split(str), help="programs of these kinds instead: those of tests (tests.py), examples, or pack; with commas between them")
     parser.add_argument("--chips", type=tools.split(str), default=tools.CHIPS, help="chips, with commas between them")
     parser.add_argument("--only", default="", help="programs whose names match this pattern")
     flags = parser.parse_args()

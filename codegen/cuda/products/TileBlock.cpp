@@ -2,6 +2,7 @@
 
 #include "codegen/cuda/products/TileBlock.h"
 
+#include "codegen/cuda/rows/OpaqueValues.h"
 #include "codegen/cuda/rows/Shuffles.h"
 
 using namespace mlir;
@@ -13,9 +14,13 @@ TileBlock::TileBlock(Code &code, kernels::KernelBody &body, contraction::KernelO
       shared(code, loops.arithmetic, tile.countShared(loops.arithmetic), ".tiles"),
       thread(getNumber<NVVM::ThreadIdXOp>(code)) {}
 
-void TileBlock::findTile(Value number) {
-  Value columns = code.ceilDivide(loops.n.size.value, code.constant(tile.columns));
-  Value rows = code.ceilDivide(loops.m.size.value, code.constant(tile.rows)), rest = code.divide(number, columns);
+void TileBlock::findTile(Value number, bool isAgain) {
+  auto countTiles = [&](const kernels::Extent &size, int64_t ofTile) {
+    Value all = isAgain && !size.isKnown() ? makeOpaque(code, size.value) : size.value;
+    return code.ceilDivide(all, code.constant(ofTile));
+  };
+  Value columns = countTiles(loops.n.size, tile.columns), rows = countTiles(loops.m.size, tile.rows);
+  Value rest = code.divide(number, columns);
   firstColumn = code.multiply(code.remainder(number, columns), tile.columns);
   firstRow = code.multiply(code.remainder(rest, rows), tile.rows);
   SmallVector<Value> sizes;

@@ -26,7 +26,9 @@ protected:
 
   virtual void emitTile(Value number) = 0;
 
-  void findTile(Value number);
+  /// Sets the first row, the first column and the batch of tile `number` (i64). `isAgain`: from the sizes that a kernel
+  /// is given, so that nothing of it stays in registers from an earlier call on.
+  void findTile(Value number, bool isAgain = false);
   const contraction::Loop &getOther(unsigned factor) const {
     return factor == contraction::KernelLoops::kA ? loops.m : loops.n;
   }

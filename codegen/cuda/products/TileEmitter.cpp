@@ -186,9 +186,18 @@ TileEmitter::Sums TileEmitter::addTerms(Value stage, Value count, int64_t copies
   return code.choose(hasRow, sums.getTypes(), add, [&] { return Sums(sums); });
 }
 
+/// Found anew, it takes no registers before. Where the number is known, it takes none at all; but of few stages, ptxas
+/// would put all into one piece of code.
+Value TileEmitter::countTermsAnew() {
+  constexpr int64_t fewStages = 16;
+  const kernels::Extent &size = loops.contracted.front().size;
+  bool isLoop = size.isKnown() && size.known > fewStages * tile.terms;
+  return isLoop ? product.countTerms() : makeOpaque(code, product.countTerms());
+}
+
 /// The first term of the last whole stage. It is found anew in each stage, which takes less registers.
 Value TileEmitter::findLastStage() {
-  Value terms = makeOpaque(code, product.countTerms());
+  Value terms = countTermsAnew();
   return code.subtract(code.subtract(terms, code.remainder(terms, tile.terms)), tile.terms);
 }
 
@@ -305,7 +314,7 @@ void TileEmitter::findAnew() {
     return;
   auto read = [&](StringRef name) { return code.castInteger(readAnew(code, code.getLoc(), name), code.getI64Type()); };
   findThread(read("%tid.x"));
-  findTile(read("%ctaid.x"));
+  findTile(read("%ctaid.x"), /*isAgain=*/true);
 }
 
 void TileEmitter::emitTile(Value number) {
@@ -317,8 +326,7 @@ void TileEmitter::emitTile(Value number) {
   Value stages = code.divide(product.countTerms(), tile.terms);
   sums = code.choose(
       isSome(stages), types, [&] { return emitWholeStages(stages, sums); }, keepSums);
-  // Found anew, it takes no registers while whole stages are added.
-  Value terms = makeOpaque(code, product.countTerms()), left = code.remainder(terms, tile.terms);
+  Value terms = countTermsAnew(), left = code.remainder(terms, tile.terms);
   auto addRest = [&] {
     findAnew();
     return emitRest(code.subtract(terms, left), left, sums);

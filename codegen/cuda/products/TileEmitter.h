@@ -54,6 +54,7 @@ private:
   /// What the thread of this number, and the tile, have.
   void findThread(Value number);
   void findAnew();
+  Value countTermsAnew();
   Value findLastStage();
   Sums emitOwnStarts();
   Sums emitWholeStages(Value stages, Sums sums);

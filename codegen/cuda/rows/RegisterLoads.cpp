@@ -103,12 +103,14 @@ static bool isLoadedByOnePhase(Value row) {
 
 /// Rows that all rows share, such as gamma: all of one at once would take as many registers as the row itself. Where
 /// the plan says so, that holds for the row's own elements too which one phase alone needs, unless they are loaded
-/// early.
+/// early, or which may be loaded again.
 bool RegisterRowEmitter::isPassing(rows::LoadOp load) {
   Value row = load.getRow();
   if (!load.getColumn() || kept.contains(row))
     return false;
-  return loadsOwnRow(load) ? plan.passesRows && isLoadedByOnePhase(row) : plan.keptWeights == 0;
+  if (!loadsOwnRow(load))
+    return plan.keptWeights == 0;
+  return plan.passesRows && (isLoadedByOnePhase(row) || (plan.loadsAgain && mayLoadAgain(kernel, row)));
 }
 
 RegisterRowEmitter::Columns RegisterRowEmitter::loadRow(rows::LoadOp load, bool isInvariant) {

@@ -86,6 +86,8 @@ struct Work {
   int64_t widestBytes = 1;
   /// Bytes of an element, of rows that more than one phase uses, and of rows that all rows share.
   SmallVector<int64_t> keptBytes, weightBytes;
+  /// The same of those of them that may be loaded again.
+  SmallVector<int64_t> againBytes;
   /// The same of rows that one phase alone loads, by phase.
   llvm::MapVector<Operation *, SmallVector<int64_t>> phaseBytes;
   /// The same of rows that all rows share.
@@ -130,6 +132,17 @@ bool cuda::hasManyOperands(rows::KernelOp kernel) {
   return kernel.getIndexingMaps().size() > fewOperands;
 }
 
+bool cuda::mayLoadAgain(rows::KernelOp kernel, Value row) {
+  Operation *last = nullptr;
+  for (auto phase : kernel.getBody().getOps<rows::PhaseOp>())
+    last = phase;
+  bool isStored = llvm::any_of(row.getUsers(), [](Operation *user) { return isa<rows::StoreOp>(user); });
+  auto isEarly = [&](rows::StoreOp store) {
+    return store.getColumn() && store->getParentOp() != last ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return !isStored && !kernel.getBody().walk(isEarly).wasInterrupted();
+}
+
 bool cuda::isLoaded(Value row) {
   return llvm::any_of(row.getUsers(), [](Operation *user) { return isa<rows::LoadOp>(user); });
 }
@@ -167,6 +180,8 @@ static Work collectWork(rows::KernelOp kernel) {
       continue;
     }
     work.widestBytes = std::max(work.widestBytes, bytes);
+    if (phases.size() > 1 && mayLoadAgain(kernel, row))
+      work.againBytes.push_back(bytes);
     if (phases.size() > 1)
       work.keptBytes.push_back(bytes);
     else if (isLoaded(row))
@@ -222,8 +237,14 @@ static int64_t countRegisters(const RegisterPlan &plan, ArrayRef<int64_t> rows) 
 }
 
 static int64_t countKeptRegisters(const RegisterPlan &plan, const Work &work) {
-  return work.sums * plan.getChunks() * plan.lanes + countRegisters(plan, work.keptBytes) +
+  return work.sums * plan.getChunks() * plan.lanes + countRegisters(plan, work.keptBytes) -
+         (plan.loadsAgain ? countRegisters(plan, work.againBytes) : 0) +
          (plan.keptWeights > 0 ? countRegisters(plan, work.weightBytes) : 0);
+}
+
+/// Bounds of columns, and sums of each column, leave no registers for rows of f32.
+static bool loadsAgain(const RegisterPlan &plan, const Work &work) {
+  return plan.isOpen() && plan.sums > 0 && work.widestBytes >= kRegisterBytes;
 }
 
 /// Whether there is room for what one phase loads of the rows that all rows share: ptxas loads all of it ahead.
@@ -232,6 +253,11 @@ static bool hasRoomForShared(const RegisterPlan &plan, const Work &work) {
   return plan.sums > 0 || plan.isOpen() || llvm::all_of(work.sharedBytes, [&](const auto &phase) {
            return plan.keptRegisters + countRegisters(plan, phase.second) <= most;
          });
+}
+
+/// The same for random numbers, beside sums down the rows.
+static bool hasRoomForRandom(const RegisterPlan &plan, const Work &work) {
+  return plan.sums == 0 || !work.hasRandom || plan.keptRegisters + kRandomRegisters <= kMostKeptRegistersWithSums;
 }
 
 /// In a loop over rows, always; else where what a phase loads would not fit into the registers of a thread, such as the
@@ -263,10 +289,12 @@ static int64_t chooseMostRegisters(const RegisterPlan &plan, const Work &work) {
   // row: the normalised row, and its product.
   if (work.hasSharedAgain)
     registers += 3 * plan.getChunks() * plan.lanes;
-  // Two accesses of each parameter that is wider than the row are on their way.
-  for (int64_t bytes : work.weightBytes)
-    if (bytes > work.widestBytes)
-      registers += 2 * plan.lanes * bytes / kRegisterBytes;
+  // Of parameters in several phases, ptxas loads the later ones ahead as far as it has registers, and more.
+  if (work.sharedBytes.size() > 1)
+    return kMostThreadRegisters;
+  // Beside narrow rows, two accesses of each parameter are on their way, whose elements are widened.
+  if (work.widestBytes < kRegisterBytes)
+    registers += 2 * plan.lanes * int64_t(work.weightBytes.size());
   return std::min(registers, kMostThreadRegisters);
 }
 
@@ -274,9 +302,13 @@ static int64_t chooseMostRegisters(const RegisterPlan &plan, const Work &work) {
 /// goes from 0.47 to 0.64 for bf16, and from 0.71 to 0.86 for f32 (add and layer norm, 4,096 columns, H200:
 /// docs/measurements/gpu.md). Rows of open width lack registers for it, and so do narrow rows of eight lanes, which are
 /// as fast with the next row prefetched.
-static bool loadsEarly(const RegisterPlan &plan) {
+static bool loadsEarly(const RegisterPlan &plan, const Work &work) {
   constexpr int64_t mostLanes = 4;
-  return plan.sums > 0 && !plan.isOpen() && plan.lanes <= mostLanes;
+  int64_t registers = plan.keptRegisters + (plan.blockRows > 1 ? kSharedBlockRegisters : 0) + kRandomRegisters;
+  for (const auto &phase : work.phaseBytes)
+    registers += countRegisters(plan, phase.second);
+  bool hasRoom = !work.hasRandom || registers <= kMostRegistersWithSums;
+  return plan.sums > 0 && !plan.isOpen() && plan.lanes <= mostLanes && hasRoom;
 }
 
 /// Narrow elements leave less on the way to memory: with the next row prefetched, a copy's share of the speed goes from
@@ -295,14 +327,16 @@ static std::optional<RegisterPlan> chooseFor(const Work &work, const RowSchedule
     int64_t width = getWidth(lanes);
     RegisterPlan plan{width, leastWidth, lanes, int64_t(work.keptBytes.size()), weights, work.sums, 0, 1, 0};
     plan.blockRows = chooseBlockRows(plan, schedule);
+    plan.loadsAgain = loadsAgain(plan, work);
     plan.keptRegisters = countKeptRegisters(plan, work);
     plan.mostRegisters = chooseMostRegisters(plan, work);
-    plan.loadsEarly = loadsEarly(plan);
+    plan.loadsEarly = loadsEarly(plan, work);
     plan.passesRows = passesRows(plan, work);
     plan.computesAgain = work.sums == 0 && work.operandRegisters > 0 && work.keptBytes.size() > kFewKeptRows;
     plan.prefetchesRows = prefetchesRows(plan, work);
     if (width % lanes == 0 && hasWholeWarps(plan) && plan.keptRegisters <= countFreeRegisters(plan, work) &&
-        (lanes == 2 || hasRoomForShared(plan, work)) && plan.getChunks() * lanes * work.operations <= kMostOperations)
+        (lanes == 2 || (hasRoomForShared(plan, work) && hasRoomForRandom(plan, work))) &&
+        plan.getChunks() * lanes * work.operations <= kMostOperations)
       return plan;
   }
   return std::nullopt;

@@ -40,6 +40,9 @@ struct RegisterPlan {
   /// Whether elements that one phase alone needs are loaded a few chunks ahead of where it uses them, and not all
   /// before it.
   bool passesRows = false;
+  /// Whether elements that several phases need are loaded by each of them, where nothing may have stored to their
+  /// place.
+  bool loadsAgain = false;
   /// Whether registers are so short that what LLVM would keep is computed again: pointers by each phase, and for rare
   /// rows what the phases before have computed.
   bool computesAgain = false;
@@ -73,6 +76,10 @@ bool endsInWholeChunk(int64_t width);
 /// Whether a kernel has so many operands that their pointers, kept where LLVM would keep them, take the registers that
 /// rows need. Several streams and their mix are operands each.
 bool hasManyOperands(rows::KernelOp kernel);
+
+/// Whether phases may load a row again: nothing is stored to it, nor to another row before the last phase. Results may
+/// lie in the buffer of an argument.
+bool mayLoadAgain(rows::KernelOp kernel, Value row);
 
 /// Whether elements of a row are loaded.
 bool isLoaded(Value row);

@@ -235,7 +235,11 @@ void RegisterRowEmitter::emitWholePhase(rows::PhaseOp phase) {
     hideKeptRows();
   // Pointers of rows that all rows share stay: LLVM would load such a row again too, and compute all that hangs on it.
   llvm::SaveAndRestore pointersBefore(state.pointers), firstsBefore(firsts);
-  if (plan.computesAgain) {
+  llvm::SaveAndRestore columnBefore(thread.column);
+  // So do bounds of columns, and where they lead to.
+  if (plan.loadsAgain)
+    thread.column = makeOpaque(builder, thread.column);
+  if (plan.computesAgain || plan.loadsAgain) {
     computeRowPointers(kernel, makeOpaque(builder, row));
     findFirsts(makeOpaque(builder, thread.column), /*ofOwnRowsAlone=*/true);
   }

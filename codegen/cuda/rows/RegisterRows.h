@@ -19,7 +19,7 @@ Value hasColumns(Code &builder, const RegisterPlan &plan, const RowThread &threa
 class RegisterRowEmitter : public rows::RowEmitter {
 public:
   RegisterRowEmitter(Code &builder, Block *entry, const rows::KernelAddresses &addresses, const IRMapping &mapping,
-                     const RegisterPlan &plan, const RowThread &thread, LaneSums &sums)
+                     const RegisterPlan &plan, RowThread &thread, LaneSums &sums)
       : RowEmitter(builder, entry, addresses, mapping, kernels::Alignment::Element), plan(plan), thread(thread),
         sums(sums) {}
 
@@ -94,7 +94,7 @@ private:
   Value getMask() const { return isApart ? thread.mask : Value(); }
 
   const RegisterPlan &plan;
-  const RowThread &thread;
+  RowThread &thread;
   LaneSums &sums;
   rows::KernelOp kernel;
   /// The number of the row at hand (i64).

@@ -225,11 +225,24 @@ static Value emitSuits(Code builder, KernelUse &use, const RegisterPlan &plan) {
   return builder.both(suits, builder.either(builder.isEqual(end, 0), isChunk));
 }
 
+/// Whether a parameter such as gamma has a wider type than the rows.
+static bool hasWideParameters(rows::KernelOp kernel) {
+  int64_t ofRows = 0, ofParameters = 0;
+  for (unsigned i = 0; i < kernel.getIndexingMaps().size(); ++i) {
+    if (!kernel.isAlongColumns(i) || kernel.isAccumulated(i))
+      continue;
+    int64_t &widest = isOwnRow(kernel, i) ? ofRows : ofParameters;
+    Type element = cast<rows::RowType>(kernel.getRowArgument(i).getType()).getElementType();
+    widest = std::max(widest, kernels::getElementBytes(element));
+  }
+  return ofParameters > ofRows;
+}
+
 /// Each operand has a pointer and numbers of the row, which several streams and their mix have many of. Those take what
-/// a thread may have.
+/// a thread may have, and so do narrow rows with wide parameters and sums.
 static int64_t getLoopedRegisters(rows::KernelOp kernel) {
   constexpr size_t fewOperands = 12;
-  if (kernel.getIndexingMaps().size() > fewOperands)
+  if (kernel.getIndexingMaps().size() > fewOperands || (kernel.hasAccumulated() && hasWideParameters(kernel)))
     return kMostThreadRegisters;
   return kernel.hasAccumulated() ? kLoopedRegistersWithSums : kLoopedRegisters;
 }
