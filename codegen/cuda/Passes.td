@@ -56,7 +56,8 @@ def LowerKernels : Pass<"resid-cuda-lower-kernels", "::mlir::ModuleOp"> {
     Option<"lanes", "lanes", "int64_t", "0",
            "neighbouring columns of a thread, where rows stay in registers: 2, 4 or 8; 0: by width and type">,
     Option<"blockRows", "block-rows", "int64_t", "0",
-           "rows of a block of threads, where a row has at most a warp; 0: those of 128 threads">,
+           "rows of a block of threads, where a row has at most a warp; 0: those of 64 threads, and one of few rows; "
+           "-1: those of 64 threads">,
     Option<"keepWeights", "keep-weights", "bool", "false",
            "load what all rows share once for each row, and keep it in registers">,
     Option<"relaxProducts", "relax-products", "bool", "false",

@@ -29,9 +29,9 @@ static kernels::PlanDecision describeCount(StringRef key, int64_t count, StringR
   return describe(key, count, (one + (count == 1 ? " kept" : "s kept")).str());
 }
 
-/// Of the last plan, which has the widest rows.
+/// Of the last plan for any number of rows, which has the widest.
 static void describeRegisters(kernels::PlanDescription &description, ArrayRef<RegisterPlan> plans) {
-  const RegisterPlan &plan = plans.back();
+  const RegisterPlan &last = plans.back(), &plan = last.mostRows > 0 ? plans.drop_back().back() : last;
   description.decisions.push_back(
       describe("threads_per_row", plan.getRowThreads(), "threads per row", plan.isOpen() ? "up to " : ""));
   if (plan.isOpen())
@@ -40,6 +40,9 @@ static void describeRegisters(kernels::PlanDescription &description, ArrayRef<Re
                                          std::to_string(plan.width) + " columns that suits"});
   else
     description.decisions.push_back(describe("rows_per_block", plan.blockRows, "rows per block"));
+  if (last.mostRows > 0)
+    description.decisions.push_back(describe("few_rows_threads", last.getRowThreads(),
+                                             ("threads for each of up to " + Twine(last.mostRows) + " rows").str()));
   description.decisions.push_back(describe("lanes", plan.lanes, "columns per access"));
   description.decisions.push_back(describeCount("kept_rows", plan.keptRows, "row"));
   if (plan.keptWeights > 0)

@@ -21,6 +21,8 @@ WIDTHS += [4096, 5120, 8192, 12288, 16384, 32768, 40000]
 # Of one span and several, in several threads and in one block, whole and not, for the cases below that vary something else.
 SOME_WIDTHS = [33, 64, 250, 256, 768, 1000, 1024, 1100, 2048, 4096, 8192, 16384]
 MOST_ROWS, ELEMENTS = 300, 1 << 15
+# Launches of these have few rows, which have a kernel of their own.
+MANY = ("--schedule=gpu-rows=many",)
 SCHEDULES = ["gpu-lanes=2", "gpu-lanes=4", "gpu-lanes=8", "gpu-weights=registers", "gpu-lanes=2,gpu-rows=1,gpu-weights=registers"]
 
 
@@ -90,9 +92,9 @@ def choose_cases(widths=None, kinds=None):
     """All cases, or those of some widths and some kinds."""
     orders = ["backward", "random=1"]
     some = SOME_WIDTHS if widths is None else widths
-    cases = [make_forward("forward", norm, types, width) for norm in NORMS for types in TYPES for width in widths or WIDTHS]
+    cases = [make_forward("forward", norm, types, width, flags=MANY) for norm in NORMS for types in TYPES for width in widths or WIDTHS]
     # The other orders find races, for which one norm with all of its passes is enough.
-    cases += [make_forward("orders", "layer", types, width, order) for order in orders for types in COUNTED_TYPES for width in widths or WIDTHS]
+    cases += [make_forward("orders", "layer", types, width, order, flags=MANY) for order in orders for types in COUNTED_TYPES for width in widths or WIDTHS]
     cases += [make_backward("orders", "layer", element, width, True, order=order) for order in orders for element in ("f32", "bf16") for width in some if 64 <= width <= 8192]
     cases += [make_forward("in-place", norm, types, width, flags=("--in-place",))
               for norm in NORMS for types in ("f32-f32-f32", "bf16-bf16-bf16", "f32-bf16-f32") for width in some]

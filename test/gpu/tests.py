@@ -2,6 +2,7 @@
 #
 # Cases of single tests, test/run/cuda-*.test: by the name of their kind. `make check-gpu` has many more norms.
 
+import dataclasses
 import subprocess
 import sys
 
@@ -76,13 +77,19 @@ def choose_registers(folder, _residc):
     fixed += "rms-f32-f32-f32-32768:1 layer-bf16-bf16-bf16-64:33 rms-bf16-bf16-bf16-512:9 layer-bf16-bf16-f32-1000:5 layer-bf16-bf16-bf16-3072:2 rms-bf16-bf16-bf16-4096:2 "
     fixed += "layer-bf16-bf16-bf16-16384:1 layer-f16-f16-f16-770:5 rms-f16-f16-f16-2048:2 layer-f32-bf16-f32-768:5 rms-f32-bf16-bf16-1088:3"
     made = [make_special(*name.split("-"), int(width), False, kind) for name, width in split(special)]
-    made += [make_fixed(kind, name, rows, kernel="registers_1") for name, rows in split(fixed)]
+    made = [dataclasses.replace(case, flags=cases.MANY) if number % 2 else case for number, case in enumerate(made)]
+    made += [make_fixed(kind, name, rows, kernel="registers_1", flags=cases.MANY) for name, rows in split(fixed)]
+    # Few rows have more threads each.
+    few = "layer-f32-f32-f32-258:9 rms-bf16-bf16-bf16-512:191 layer-bf16-bf16-f32-1000:5 layer-f32-f32-f32-4096:2 layer-bf16-bf16-bf16-16384:1 layer-f32-bf16-f32-770:5"
+    made += [make_fixed(kind, name, rows, kernel="registers_0_2") for name, rows in split(few)]
+    made.append(make_fixed(kind, "rms-bf16-bf16-bf16-512", 192, kernel="registers_1"))
     made += [make_special("layer", "f32", 2048, False, kind, order) for order in ("backward", "random=1")]
     # Which kernel runs hangs on the addresses of rows: whole vectors, or single elements.
-    made += [make_strided(kind, 768, padding, kernel=kernel) for padding, kernel in ((0, "registers_1"), (4, "registers_1"), (2, "rows_0"))]
+    made += [make_strided(kind, 768, padding, *cases.MANY, kernel=kernel) for padding, kernel in ((0, "registers_1"), (4, "registers_1"), (2, "rows_0"))]
+    made += [make_strided(kind, 768, padding, kernel=kernel) for padding, kernel in ((2, "registers_0_2"), (3, "rows_0"))]
     # Heads that are turned after their norm, in the same kernel.
-    heads = [("f32", "halves", "f32[2x3x5x128] f32[128] f32[5x64] f32[5x64]", 1, "registers_1"), ("bf16", "halves", "bf16[2x3x5x128] bf16[128] f32[5x64] f32[5x64]", 1, "registers_1"),
-             ("bf16", "pairs", "bf16[2x3x5x128] bf16[128] bf16[128] f32[5x64] f32[5x64]", 2, "registers_1"), ("f32", "some_halves", "f32[3x7x80] f32[80] f32[7x12] f32[7x12]", 1, ""),
+    heads = [("f32", "halves", "f32[2x3x5x128] f32[128] f32[5x64] f32[5x64]", 1, "registers_0_2"), ("bf16", "halves", "bf16[2x3x5x128] bf16[128] f32[5x64] f32[5x64]", 1, "registers_0_2"),
+             ("bf16", "pairs", "bf16[2x3x13x128] bf16[128] bf16[128] f32[13x64] f32[13x64]", 2, "registers_0_2"), ("bf16", "pairs", "bf16[2x12x8x128] bf16[128] bf16[128] f32[8x64] f32[8x64]", 2, "registers_1"), ("f32", "some_halves", "f32[3x7x80] f32[80] f32[7x12] f32[7x12]", 1, ""),
              ("f32", "some_pairs", "f32[3x7x77] f32[7x38] f32[7x38]", 1, "rows_0"), ("bf16", "wide", "bf16[3x1100] f32[3x550] f32[3x550]", 2, ""),
              ("f32", "summed", "f32[7x64] f32[7x64] f32[7x32] f32[7x32]", 2, ""), ("f64", "pairs", "f64[2x3x5x128] f64[128] f64[128] f32[5x64] f32[5x64]", 2, "rows_0")]
     text = (cases.INPUTS / "turned-heads.mlir").read_text()

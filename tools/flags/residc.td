@@ -30,7 +30,7 @@ defm schedule : Value<"schedule", "KEY=VALUE[,...]|@FILE", grp_machine,
   "how row kernels run; no key changes a bit of the results: path=vector|scalar,\n"
   "stores=auto|plain|nontemporal, prefetch=auto|off|on, rows=auto|single|pipelined|batched,\n"
   "local-rows=auto|off|on, vector-bits=auto|128|256|512; @FILE: as resid-tune found them; with\n"
-  "--target=cuda: gpu-lanes=auto|2|4|8, gpu-rows=auto|1|2|...|128, gpu-weights=reload|registers">;
+  "--target=cuda: gpu-lanes=auto|2|4|8, gpu-rows=auto|many|1|2|...|128, gpu-weights=reload|registers">;
 
 defm relax_rounding : Value<"relax-rounding", "WHAT", grp_machine, RelaxRounding<>.help>, Values<"products">;
 

@@ -38,8 +38,10 @@ static constexpr int64_t kMostRegistersWithSums = 208;
 static constexpr int64_t kOpenRegisters = 48, kSharedBlockRegisters = 8, kRandomRegisters = 48;
 /// Operations in the bodies of phases, times the columns of a thread, up to which code is unrolled.
 static constexpr int64_t kMostOperations = 16384;
-/// The most threads of a block.
-static constexpr int64_t kMostBlockThreads = 1024;
+/// The most threads of a block, and of one with a row of few.
+static constexpr int64_t kMostBlockThreads = 1024, kMostFewRowsThreads = 512;
+/// A launch with fewer rows leaves processors with one row, or none.
+static constexpr int64_t kFewRows = 2 * kFewestBlocks;
 static constexpr int64_t kRegisterBytes = 4;
 
 int64_t RegisterPlan::getChunks() const { return llvm::divideCeil(std::min(width, rows::kSpanColumns), rows::kLanes); }
@@ -64,15 +66,16 @@ bool cuda::isOwnRow(rows::KernelOp kernel, unsigned number) {
          });
 }
 
-static std::optional<int64_t> getWidth(rows::KernelOp kernel) {
-  int64_t width = 1;
-  for (Value size : kernel.getColumnDims()) {
+/// The product of sizes, where it is known.
+static std::optional<int64_t> multiplyKnown(ValueRange sizes) {
+  int64_t all = 1;
+  for (Value size : sizes) {
     APInt number;
     if (!matchPattern(size, m_ConstantInt(&number)))
       return std::nullopt;
-    width *= number.getSExtValue();
+    all *= number.getSExtValue();
   }
-  return width;
+  return all;
 }
 
 namespace {
@@ -342,6 +345,23 @@ static std::optional<RegisterPlan> chooseFor(const Work &work, const RowSchedule
   return std::nullopt;
 }
 
+/// For few rows, where the schedule does not say how they are dealt out: as many threads for each as there can be, and
+/// a block of its own. Their sums have the same order. Sums down the rows have units of rows.
+static std::optional<RegisterPlan> chooseForFewRows(const Work &work, const RowSchedule &schedule,
+                                                    const RegisterPlan &plan) {
+  constexpr int64_t fewestLanes = 2;
+  if (work.sums > 0 || schedule.lanes > 0 || schedule.blockRows != 0 ||
+      (plan.lanes == fewestLanes && plan.blockRows == 1))
+    return std::nullopt;
+  RowSchedule spread{fewestLanes, /*blockRows=*/1, schedule.weights};
+  std::optional<RegisterPlan> few =
+      chooseFor(work, spread, fewestLanes, plan.leastWidth, [&](int64_t) { return plan.width; });
+  if (!few || few->getBlockThreads() > kMostFewRowsThreads)
+    return std::nullopt;
+  few->mostRows = kFewRows - 1;
+  return few;
+}
+
 SmallVector<RegisterPlan, 2> RegisterPlan::choose(rows::KernelOp kernel, const RowSchedule &schedule) {
   SmallVector<RegisterPlan, 2> plans;
   Work work = collectWork(kernel);
@@ -353,9 +373,17 @@ SmallVector<RegisterPlan, 2> RegisterPlan::choose(rows::KernelOp kernel, const R
   };
   if (!work.isSimple)
     return plans;
-  if (std::optional<int64_t> width = ::getWidth(kernel)) {
-    if (*width >= rows::kLanes && *width <= kMostColumns && endsInWholeChunk(*width))
-      add(chooseLanes(*width, work, schedule), *width, [&](int64_t) { return *width; });
+  if (std::optional<int64_t> width = multiplyKnown(kernel.getColumnDims())) {
+    if (*width < rows::kLanes || *width > kMostColumns || !endsInWholeChunk(*width) ||
+        !add(chooseLanes(*width, work, schedule), *width, [&](int64_t) { return *width; }))
+      return plans;
+    std::optional<int64_t> rows = multiplyKnown(kernel.getRowDims());
+    std::optional<RegisterPlan> few = chooseForFewRows(work, schedule, plans.front());
+    if (!few || (rows && *rows >= kFewRows))
+      return plans;
+    if (rows)
+      plans.clear(), few->mostRows = 0;
+    plans.push_back(*few);
     return plans;
   }
   int64_t lanes = schedule.lanes > 0 ? schedule.lanes : kOpenAccessBytes / work.widestBytes;

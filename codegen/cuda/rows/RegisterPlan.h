@@ -35,6 +35,8 @@ struct RegisterPlan {
   int64_t blockRows;
   /// What a thread may have at most, or 0 where the driver's compiler decides.
   int64_t mostRegisters;
+  /// How many rows a launch has at most that takes this plan; 0: any number.
+  int64_t mostRows = 0;
   /// Whether all of a row is loaded before its first phase, with what the last one alone needs.
   bool loadsEarly = false;
   /// Whether elements that one phase alone needs are loaded a few chunks ahead of where it uses them, and not all
@@ -51,7 +53,8 @@ struct RegisterPlan {
 
   /// Nothing where a kernel needs the looped emitter: its width is below 64 or above 32,768, no multiple of its lanes,
   /// or ends in a span with less than a chunk; it has f64; or too much would be kept. One plan where the width is known
-  /// when compiling; else one for rows of one span, and one for rows of several, up to 256 threads.
+  /// when compiling, and one for few rows, which has more threads for each; else one for rows of one span, and one for
+  /// rows of several, up to 256 threads. The last plan that suits is the best one.
   static SmallVector<RegisterPlan, 2> choose(rows::KernelOp kernel, const RowSchedule &schedule);
 
   /// Whether the width is known when the kernel runs only. It has to be one that a plan of that width would take.

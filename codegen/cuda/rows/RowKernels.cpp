@@ -187,7 +187,8 @@ static void emitRegisterRows(Code &builder, KernelBody &body, rows::KernelOp ker
   builder.choose(builder.compare(arith::CmpIPredicate::slt, unit, units), emitUnit);
 }
 
-/// Whether all rows lie so that their accesses have whole vectors, and those of open width have one that suits (i1).
+/// Whether all rows lie so that their accesses have whole vectors, as few as the plan takes, and those of open width
+/// have one that suits (i1).
 static Value emitSuits(Code builder, KernelUse &use, const RegisterPlan &plan) {
   auto kernel = use.get<rows::KernelOp>();
   const auto &addresses = use.as<rows::KernelAddresses>();
@@ -213,6 +214,8 @@ static Value emitSuits(Code builder, KernelUse &use, const RegisterPlan &plan) {
   if (plan.isOpen())
     add(width, plan.lanes);
   Value suits = builder.isEqual(bits, 0);
+  if (plan.mostRows > 0)
+    suits = builder.both(suits, builder.isAtMost(addresses.rows, plan.mostRows));
   if (!plan.isOpen())
     return suits;
   Value isWide = builder.compare(arith::CmpIPredicate::sge, width, plan.leastWidth);
@@ -275,18 +278,19 @@ static Value countThreads(Code &builder, const RegisterPlan &plan, Value width) 
   return builder.multiply(divideUp(builder, width, rows::kSpanColumns), plan.getSpanThreads());
 }
 
-/// Rows go to the first kernel with registers that they suit, others to the one that takes any. All have as many units,
+/// Rows go to the last kernel with registers that they suit, others to the one that takes any. All have as many units,
 /// which are rows or units of rows.
 LogicalResult RowKernel::launchRows(KernelUse &use, Value units, ArrayRef<Value> arguments) {
   auto kernel = use.get<rows::KernelOp>();
   Code builder(OpBuilder(kernel), kernel.getLoc());
   Operation *place = kernel;
-  int64_t next = kernel.hasAccumulated() ? 2 : 1;
-  for (const RegisterPlan &plan : RegisterPlan::choose(kernel, schedule)) {
+  SmallVector<RegisterPlan, 2> plans = RegisterPlan::choose(getFirst().get<rows::KernelOp>(), schedule);
+  int64_t next = countFunctions();
+  for (const RegisterPlan &plan : llvm::reverse(plans)) {
     Value blocks = divideUp(builder, units, plan.blockRows);
     Value threads = countThreads(builder, plan, use.as<rows::KernelAddresses>().width);
     auto either = builder.create<scf::IfOp>(emitSuits(builder, use, plan), /*withElseRegion=*/true);
-    if (failed(launchFunction(next++, either.thenYield(), use, blocks, threads, arguments)))
+    if (failed(launchFunction(--next, either.thenYield(), use, blocks, threads, arguments)))
       return failure();
     place = either.elseYield();
     builder.setInsertionPoint(place);

@@ -32,7 +32,7 @@ struct Key {
 };
 
 constexpr StringRef kLanes[] = {"auto", "2", "4", "8"};
-constexpr StringRef kRows[] = {"auto", "1", "2", "4", "8", "16", "32", "64", "128"};
+constexpr StringRef kRows[] = {"auto", "many", "1", "2", "4", "8", "16", "32", "64", "128"};
 constexpr StringRef kWeights[] = {"reload", "registers"};
 
 /// 0 for `auto`.
@@ -44,7 +44,10 @@ int64_t getNumber(StringRef value) {
 
 const Key kKeys[] = {
     {"gpu-lanes", kLanes, [](RowSchedule &schedule, StringRef value) { schedule.lanes = getNumber(value); }},
-    {"gpu-rows", kRows, [](RowSchedule &schedule, StringRef value) { schedule.blockRows = getNumber(value); }},
+    {"gpu-rows", kRows,
+     [](RowSchedule &schedule, StringRef value) {
+       schedule.blockRows = value == "many" ? kManyRows : getNumber(value);
+     }},
     {"gpu-weights", kWeights,
      [](RowSchedule &schedule, StringRef value) {
        schedule.weights = value == "registers" ? WeightKind::Registers : WeightKind::Reload;

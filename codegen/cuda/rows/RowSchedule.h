@@ -22,10 +22,14 @@ enum class WeightKind {
   Registers, // once for each row, all at a time, and kept
 };
 
+/// Of RowSchedule::blockRows.
+constexpr int64_t kManyRows = -1;
+
 struct RowSchedule {
   /// Neighbouring columns of a thread: 2, 4 or 8; 0: as the table says.
   int64_t lanes = 0;
-  /// Rows of a block of threads, where a row has at most a warp: a power of two up to 128; 0: as the table says.
+  /// Rows of a block of threads, where a row has at most a warp: a power of two up to 128; 0: as the table says, and
+  /// one where a launch has few; kManyRows: as the table says.
   int64_t blockRows = 0;
   WeightKind weights = WeightKind::Reload;
 
