@@ -21,7 +21,7 @@ using namespace mlir::resid;
 using namespace mlir::resid::machine;
 
 void machine::setCPU(llvm::Function &function, StringRef cpu, StringRef features) {
-  function.addFnAttr("target-cpu", cpu);
+  function.addFnAttr("target-cpu", getBaseCPU(cpu));
   function.addFnAttr("target-features", features);
 }
 

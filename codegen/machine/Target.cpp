@@ -80,6 +80,12 @@ static unsigned maskedBits(const TargetDescription &target, const Triple &triple
   return target.hasFeature("avx") ? 32 : 0;
 }
 
+static unsigned integerBits(const TargetDescription &target, const Triple &triple) {
+  if (triple.isX86() && target.hasFeature("avx512bw"))
+    return 512;
+  return triple.isX86() && target.hasFeature("avx2") ? 256 : 128;
+}
+
 /// Linux with 64-bit pointers: what the entries ask the processor by, and the sizes in their signatures, rest on it.
 static bool isAvailable(const Triple &triple) {
   bool hasShortPointers = is_contained({Triple::GNUX32, Triple::MuslX32, Triple::GNUILP32}, triple.getEnvironment());
@@ -123,6 +129,23 @@ static Expected<std::pair<Triple, const Target *>> resolveTriple(StringRef name)
   return std::pair(triple, backEnd);
 }
 
+/// The features after a CPU's name, as LLVM writes them; an error where it knows none of that name.
+static Expected<std::string> parseFeatures(StringRef mcpu, const MCSubtargetInfo &probe) {
+  SmallVector<StringRef> names;
+  mcpu.split(names, '+');
+  SmallVector<StringRef> known;
+  for (const SubtargetFeatureKV &feature : probe.getAllProcessorFeatures())
+    known.push_back(feature.Key);
+  SubtargetFeatures features;
+  for (StringRef name : ArrayRef(names).drop_front()) {
+    if (!llvm::is_contained(known, name))
+      return createStringError("expected features such as avx512vnni after '" + names.front() + "+', but got '" + name +
+                               "'" + suggestNearest(name, {known, {}, {}}));
+    features.AddFeature(name);
+  }
+  return features.getString();
+}
+
 Expected<TargetDescription> machine::resolveTarget(StringRef tripleName, StringRef mcpu) {
   Expected<std::pair<Triple, const Target *>> resolved = resolveTriple(tripleName);
   if (!resolved)
@@ -140,14 +163,21 @@ Expected<TargetDescription> machine::resolveTarget(StringRef tripleName, StringR
     target.features = hostFeatures();
   }
   std::unique_ptr<MCSubtargetInfo> probe(backEnd->createMCSubtargetInfo(triple, "", ""));
-  if (!probe->isCPUStringValid(target.cpu) || !hasLongPointers(*backEnd, triple, target.cpu, target.features))
+  if (mcpu != "native") {
+    Expected<std::string> features = parseFeatures(mcpu, *probe);
+    if (!features)
+      return features.takeError();
+    target.features = *features;
+  }
+  StringRef base = getBaseCPU(target.cpu);
+  if (!probe->isCPUStringValid(base) || !hasLongPointers(*backEnd, triple, base, target.features))
     return unknownCPU(mcpu, *backEnd, triple);
 
   TargetOptions options;
   // A multiplication and an addition stay two roundings unless the program says fma.
   options.AllowFPOpFusion = FPOpFusion::Strict;
-  target.machine.reset(backEnd->createTargetMachine(triple, target.cpu, target.features, options, Reloc::PIC_,
-                                                    std::nullopt, CodeGenOptLevel::Aggressive));
+  target.machine.reset(backEnd->createTargetMachine(triple, base, target.features, options, Reloc::PIC_, std::nullopt,
+                                                    CodeGenOptLevel::Aggressive));
   bool aarch64 = triple.getArch() == Triple::aarch64;
   target.facts.hasFMA = aarch64 || target.hasFeature("fma");
   target.facts.hasF16C = aarch64 || target.hasFeature("f16c");
@@ -158,6 +188,9 @@ Expected<TargetDescription> machine::resolveTarget(StringRef tripleName, StringR
   target.facts.hasPackedBF16 = triple.isX86() && target.hasFeature("avx512bf16") && target.hasFeature("avx512dq") &&
                                target.hasFeature("avx512vl");
   target.facts.isX86 = triple.isX86();
+  target.facts.integerBits = integerBits(target, triple);
+  target.facts.hasByteDot = target.hasFeature(aarch64 ? "dotprod" : "avxvnni") ||
+                            (target.hasFeature("avx512vnni") && target.hasFeature("avx512vl"));
   return target;
 }
 

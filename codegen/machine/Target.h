@@ -29,8 +29,11 @@ struct TargetDescription {
   std::vector<std::string> getRequiredFeatures() const;
 };
 
-/// Resolves `mcpu` ("native" or a name LLVM knows) for `triple` (empty: this machine's). The error text names what is
-/// valid where `mcpu` or `triple` is not.
+/// LLVM's name of a CPU that stands with features that it has beside, as in "x86-64-v4+avx512vnni".
+inline llvm::StringRef getBaseCPU(llvm::StringRef cpu) { return cpu.split('+').first; }
+
+/// Resolves `mcpu` ("native", or a name LLVM knows with features after it that begin with a plus) for `triple` (empty:
+/// this machine's). The error text names what is valid where `mcpu` or `triple` is not.
 llvm::Expected<TargetDescription> resolveTarget(llvm::StringRef triple, llvm::StringRef mcpu);
 
 /// resolveTarget() for a comma list of CPUs, which get one object; for x86-64 only. The most capable comes first: the
