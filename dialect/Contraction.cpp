@@ -37,16 +37,27 @@ static bool accumulatesProducts(Block &body, Value a, Value b, Value acc) {
 
 static bool isFloat(Type type) { return isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type); }
 
-std::optional<Contraction> resid::matchProductSum(linalg::LinalgOp op) {
+/// Whether the op has two inputs, one result and the maps of a sum of products.
+static bool hasMapsOfSum(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumReductionLoops() + op.getNumParallelLoops() != op.getNumLoops() ||
       op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1)
-    return std::nullopt;
-  OpOperand *a = op.getDpsInputOperand(0), *b = op.getDpsInputOperand(1), *init = op.getDpsInitOperand(0);
-  AffineMap aMap = op.getMatchingIndexingMap(a), bMap = op.getMatchingIndexingMap(b),
-            outMap = op.getMatchingIndexingMap(init);
-  for (AffineMap map : {aMap, bMap, outMap})
+    return false;
+  AffineMap outMap = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  for (AffineMap map : op.getIndexingMapsArray())
     if (!map.isProjectedPermutation())
-      return std::nullopt;
+      return false;
+  return llvm::none_of(llvm::enumerate(op.getIteratorTypesArray()), [&](auto loop) {
+    return outMap.isFunctionOfDim(loop.index()) == (loop.value() == utils::IteratorType::reduction);
+  });
+}
+
+static Contraction makeContraction(linalg::LinalgOp op, Type arithmetic) {
+  return {op, op.getDpsInputOperand(0), op.getDpsInputOperand(1), op.getDpsInitOperand(0), arithmetic};
+}
+
+std::optional<Contraction> resid::matchProductSum(linalg::LinalgOp op) {
+  if (!hasMapsOfSum(op))
+    return std::nullopt;
   Block &body = *op.getBlock();
   bool isWide = false;
   for (Value argument : body.getArguments()) {
@@ -56,20 +67,41 @@ std::optional<Contraction> resid::matchProductSum(linalg::LinalgOp op) {
   }
   if (!accumulatesProducts(body, body.getArgument(0), body.getArgument(1), body.getArgument(2)))
     return std::nullopt;
-  for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray()))
-    if (outMap.isFunctionOfDim(loop) == (kind == utils::IteratorType::reduction))
-      return std::nullopt;
   Builder builder(op.getContext());
-  return Contraction{op, a, b, init, isWide ? builder.getF64Type() : builder.getF32Type()};
+  return makeContraction(op, isWide ? builder.getF64Type() : builder.getF32Type());
+}
+
+/// Whether some loop is in one factor only.
+static bool hasLoopOfOneFactor(Contraction contraction) {
+  AffineMap aMap = contraction.getMap(contraction.a), bMap = contraction.getMap(contraction.b);
+  return llvm::any_of(llvm::seq<unsigned>(0, contraction.op.getNumLoops()),
+                      [&](unsigned loop) { return aMap.isFunctionOfDim(loop) != bMap.isFunctionOfDim(loop); });
 }
 
 std::optional<Contraction> resid::matchContraction(linalg::LinalgOp op) {
   std::optional<Contraction> found = matchProductSum(op);
-  if (!found)
+  return found && hasLoopOfOneFactor(*found) ? found : std::nullopt;
+}
+
+std::optional<Contraction> resid::matchIntegerContraction(linalg::LinalgOp op) {
+  if (!hasMapsOfSum(op))
     return std::nullopt;
-  AffineMap aMap = found->getMap(found->a), bMap = found->getMap(found->b);
-  for (unsigned loop = 0; loop != op.getNumLoops(); ++loop)
-    if (aMap.isFunctionOfDim(loop) != bMap.isFunctionOfDim(loop))
-      return found;
-  return std::nullopt;
+  Block &body = *op.getBlock();
+  Value a = body.getArgument(0), b = body.getArgument(1), acc = body.getArgument(2);
+  auto sum = body.getTerminator()->getOperand(0).getDefiningOp<arith::AddIOp>();
+  if (!a.getType().isInteger(8) || !b.getType().isInteger(8) || !acc.getType().isInteger(32) || !sum)
+    return std::nullopt;
+  auto isWidened = [](Value value, Value argument) {
+    auto widening = value.getDefiningOp<arith::ExtSIOp>();
+    return widening && widening.getIn() == argument;
+  };
+  bool isFirst = sum.getLhs() == acc;
+  auto product = (isFirst ? sum.getRhs() : sum.getLhs()).getDefiningOp<arith::MulIOp>();
+  if (!product || (isFirst ? sum.getLhs() : sum.getRhs()) != acc)
+    return std::nullopt;
+  Value x = product.getLhs(), y = product.getRhs();
+  if (!(isWidened(x, a) && isWidened(y, b)) && !(isWidened(x, b) && isWidened(y, a)))
+    return std::nullopt;
+  Contraction found = makeContraction(op, acc.getType());
+  return hasLoopOfOneFactor(found) ? std::optional(found) : std::nullopt;
 }

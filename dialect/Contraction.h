@@ -11,13 +11,17 @@
 
 namespace mlir::resid {
 
+/// Products of bytes are at most 2^14, and so many of them are less than 2^31.
+inline constexpr int64_t kMostIntegerTerms = (int64_t(1) << 17) - 1;
+
 /// out[…] = the chain acc = fma(a[…], b[…], acc) over the contracted loops, in the op's order of loops.
 struct Contraction {
   linalg::LinalgOp op;
-  /// The two factors, and what is accumulated onto. Their elements are f16, bf16, f32 or f64.
+  /// The two factors, and what is accumulated onto. Their elements are f16, bf16, f32 or f64; or i8, i8 and i32.
   OpOperand *a, *b, *init;
   /// f64 if any of the three is f64, else f32: the type of acc. It is rounded to the type of `init` once, at the end.
-  FloatType arithmetic;
+  /// i32 for integers, whose sums are exact modulo 2^32.
+  Type arithmetic;
 
   AffineMap getMap(OpOperand *operand) { return op.getMatchingIndexingMap(operand); }
 };
@@ -31,7 +35,10 @@ struct Contraction {
 ///   the rows, and no contraction.
 std::optional<Contraction> matchContraction(linalg::LinalgOp op);
 
-/// The same without the last condition: any sum of products, such as that of two vectors. One that is no contraction
+/// The same of integers, in place of floats: i8 times i8, both with their signs, added up in i32.
+std::optional<Contraction> matchIntegerContraction(linalg::LinalgOp op);
+
+/// The first of these without the last condition: any sum of products, such as that of two vectors. One that is no contraction
 /// has the arithmetic of other sums.
 std::optional<Contraction> matchProductSum(linalg::LinalgOp op);
 

@@ -42,6 +42,7 @@ class Resid_TensorOf<list<Type> elementTypes, string description, list<Pred> mor
 def Resid_Tensor : Resid_TensorOf<[F16, BF16, F32, F64], "ranked tensor of f16, bf16, f32 or f64">;
 def Resid_Rows : Resid_TensorOf<[F16, BF16, F32, F64], "ranked tensor of f16, bf16, f32 or f64, of rank 1 or more",
                                 [CPred<"::llvm::cast<::mlir::RankedTensorType>($_self).getRank() >= 1">]>;
+def Resid_Scales : Resid_TensorOf<[F32], "ranked tensor of f32">;
 // How many positions a cache holds already: one number, or one for each sample. attention.C17, append.C4, rotary.C8.
 def Resid_Past : AnyTypeOf<[I64, Resid_TensorOf<[I64], "ranked tensor of i64">], "i64, or a ranked tensor of i64">;
 def Resid_Statistics : Resid_TensorOf<[F32, F64], "ranked tensor of f32 or f64">;

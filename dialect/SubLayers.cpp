@@ -3,6 +3,7 @@
 // Builders, text and verifiers of the family SubLayers.
 
 #include "dialect/Assembly.h"
+#include "dialect/Contraction.h"
 #include "dialect/TypeLists.h"
 #include "dialect/Verification.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -21,11 +22,13 @@ static RankedTensorType getLinearType(Type x, Type weight, bool isTransposed) {
     return {};
   SmallVector<int64_t> shape(rows.getShape());
   shape.back() = matrix.getDimSize(isTransposed ? 1 : 0);
-  return RankedTensorType::get(shape, rows.getElementType());
+  Type element = rows.getElementType();
+  return RankedTensorType::get(shape, element.isInteger() ? Float32Type::get(element.getContext()) : element);
 }
 
 void LinearOp::build(OpBuilder &builder, OperationState &state, Value x, Value weight, Value bias, bool transposed) {
-  build(builder, state, getLinearType(x.getType(), weight.getType(), transposed), x, weight, /*weight_scale=*/Value(),
+  build(builder, state, getLinearType(x.getType(), weight.getType(), transposed), x, weight, /*x_scale=*/Value(),
+        /*weight_scale=*/Value(),
         /*weight_zero=*/Value(), /*weight_offset=*/Value(), bias, transposed, /*group=*/IntegerAttr());
 }
 
@@ -41,13 +44,15 @@ void LinearOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, int64_t
     unite(getResult(), dimension, getX(), dimension);
   unite(getWeight(), getInputAxis(), getX(), last);
   unite(getResult(), last, getWeight(), getOutputAxis());
+  for (int64_t dimension = 0; getXScale() && dimension < getXScale().getType().getRank(); ++dimension)
+    unite(getXScale(), dimension, getX(), dimension);
   for (Value perOutput : {Value(getWeightScale()), Value(getWeightZero()), Value(getWeightOffset()), Value(getBias())})
     if (perOutput)
       unite(perOutput, 0, getResult(), last);
 }
 
 /// The optional operands, in their order.
-static constexpr StringRef kLinearClauses[] = {"weight_scale", "weight_zero", "weight_offset", "bias"};
+static constexpr StringRef kLinearClauses[] = {"x_scale", "weight_scale", "weight_zero", "weight_offset", "bias"};
 
 /// `%x, %weight (clause(%operand))* attributes : Tx, Tweight (, Toperand)* (-> Tresult)?`. The result's shape hangs on
 /// an attribute, so that no assemblyFormat can state it.
@@ -94,8 +99,35 @@ void LinearOp::print(OpAsmPrinter &printer) {
     printer << " -> " << getType();
 }
 
+/// Rows of integers, and their scales.
+static LogicalResult verifyIntegerRows(LinearOp op) {
+  RankedTensorType x = op.getX().getType();
+  auto isByte = [](Value value) { return getElementTypeOrSelf(value.getType()).isInteger(8); };
+  if (!isByte(op.getX()) || !op.getXScale() || !isByte(op.getWeight()) || !op.getWeightScale() || op.getWeightZero() ||
+      op.getWeightOffset() || op.getGroup()) // linear.C9
+    return op.emitOpError("expected x and weight of i8, x_scale and weight_scale together, and nothing else of "
+                          "integers, but got operands of ")
+           << op.getOperandTypes();
+  if (op.getArithmeticType().isF64() || !getElementTypeOrSelf(op.getWeightScale().getType()).isF32()) // linear.C9
+    return op.emitOpError("expected no f64, and weight_scale of f32, beside integers but got operands of ")
+           << op.getOperandTypes() << " and a result of " << op.getType();
+  if (failed(verifyParameterShape(op, op.getType(), op.getWeightScale(), /*rank=*/1, "weight_scale"))) // linear.C9
+    return failure();
+  RankedTensorType scale = op.getXScale().getType();
+  bool agrees = succeeded(verifyCompatibleShape(scale.getShape(), x.getShape().drop_back()));
+  if (scale.getRank() != 0 && !agrees) // linear.C10
+    return op.emitOpError("expected x_scale of rank 0, or with a number for each row of ")
+           << x << ", but got " << scale;
+  if (int64_t features = x.getShape().back(); features > kMostIntegerTerms) // linear.C11
+    return op.emitOpError("expected at most ")
+           << kMostIntegerTerms << " input features of integers but got " << features;
+  return success();
+}
+
 /// A weight of integers, and what its numbers are computed from.
 static LogicalResult verifyIntegerWeight(LinearOp op) {
+  if (op.getXScale() || op.getX().getType().getElementType().isInteger())
+    return verifyIntegerRows(op);
   RankedTensorType weight = op.getWeight().getType();
   Type element = weight.getElementType();
   bool isInteger = op.hasIntegerWeight();
@@ -124,7 +156,7 @@ static LogicalResult verifyIntegerWeight(LinearOp op) {
     auto type = value ? cast<RankedTensorType>(value.getType()) : RankedTensorType();
     if (!type || (type.getRank() == 2 && agree(type.getDimSize(0), shape[0]) && type.getDimSize(1) == shape[1]))
       continue;
-    return op.emitOpError("expected ") << kLinearClauses[index] << " of the shape of " // linear.C8
+    return op.emitOpError("expected ") << kLinearClauses[index + 1] << " of the shape of " // linear.C8
                                        << type.clone(shape) << ", but got " << type;
   }
   return success();

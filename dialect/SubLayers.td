@@ -21,6 +21,9 @@ def Resid_ActivationKindAttr : EnumAttr<Resid_Dialect, Resid_ActivationKind, "ac
 
 def Resid_Weight : Resid_TensorOf<[F16, BF16, F32, F64, I8, I<4>],
                                   "ranked tensor of f16, bf16, f32, f64, i8 or i4">;
+def Resid_LinearRows : Resid_TensorOf<[F16, BF16, F32, F64, I8],
+                                      "ranked tensor of f16, bf16, f32, f64 or i8, of rank 1 or more",
+                                      [CPred<"::llvm::cast<::mlir::RankedTensorType>($_self).getRank() >= 1">]>;
 def Resid_WeightScale : Resid_TensorOf<[F16, BF16, F32], "ranked tensor of f16, bf16 or f32">;
 
 def Resid_LinearOp : Resid_Op<"linear", [AttrSizedOperandSegments,
@@ -38,17 +41,21 @@ def Resid_LinearOp : Resid_Op<"linear", [AttrSizedOperandSegments,
     - With `weight_zero`, `w[j, k] = weight_scale[j, g]·(q[j, k] - weight_zero[j, g])`.
     - With `weight_offset`, `w[j, k] = weight_scale[j, g]·q[j, k] - weight_offset[j, g]`, as in GGUF's Q4_K.
 
+    Where `x` is of integers, too, `y[…, j] = (Σ_k x[…, k]·weight[j, k])·(x_scale[…]·weight_scale[j]) + bias[j]`.
+
     **Operands and results.**
-    - `x`: `[…, in]`, of f16, bf16, f32 or f64. Every dimension may be dynamic.
+    - `x`: `[…, in]`, of f16, bf16, f32, f64 or i8. Every dimension may be dynamic.
     - `weight`: `[out, in]`, as PyTorch and most checkpoints store it. Any of these float types, i8 or i4.
-    - `weight_scale`, for integers: `[out, in/group]`, of f16, bf16 or f32.
+    - `x_scale`, for an `x` of i8: f32, one number for each row, `[…]`, or one for all, of rank 0, as
+      [`resid.quantize`](quantize.md) gives them.
+    - `weight_scale`, for integers: `[out, in/group]`, of f16, bf16 or f32. For an `x` of i8: `[out]`, of f32.
     - `weight_zero`, for integers, optional: the shape of `weight_scale`, of i8.
     - `weight_offset`, for integers, optional in place of `weight_zero`: the shape of `weight_scale`, of f32.
-    - `group`, for integers: integer attribute, such as 32, 64 or 128.
+    - `group`, for integers with an `x` of floats: integer attribute, such as 32, 64 or 128.
     - `bias`, optional: `[out]`, any of these float types.
     - `transposed`: unit attribute. The weight is `[in, out]`, as the checkpoints of GPT-2 store it.
     - result: the shape of `x` with `out` in place of `in`. Its element type is that of `x`, unless the text says
-      another one (`-> tensor<…xf32>`).
+      another one (`-> tensor<…xf32>`). For an `x` of i8 it is f32, unless the text says f16 or bf16.
 
     **Constraints.**
     - `linear.C1`: tensors are ranked, of the types above. Their types have no encoding, and they hold at most 2^47
@@ -58,13 +65,18 @@ def Resid_LinearOp : Resid_Op<"linear", [AttrSizedOperandSegments,
       equal or one of them is dynamic.
     - `linear.C4`: the result has the leading dimensions of `x`, and the output features of `weight` as its last one.
     - `linear.C5`: `bias` has rank 1, and its size agrees with the last dimension of the result.
-    - `linear.C6`: `weight_scale` and `group` are given exactly where `weight` is of i8 or i4. Only beside them is there a
+    - `linear.C6`: `weight_scale` and `group` are given exactly where `weight` is of i8 or i4, and `x` is not of i8. Only beside them is there a
       `weight_zero` or a `weight_offset`, and not both.
     - `linear.C7`: a weight of integers is not `transposed`, and nothing beside it is of f64. `group` is even, and
       divides the input features, whose number is static.
     - `linear.C8`: `weight_scale`, `weight_zero` and `weight_offset` have the shape `[out, in/group]`.
+    - `linear.C9`: `x` is of i8 exactly where there is `x_scale`. `weight` is of i8 then, and there is `weight_scale`, of
+      f32 and `[out]`. There is no `weight_zero`, `weight_offset` or `group`, and nothing is of f64.
+    - `linear.C10`: `x_scale` has rank 0, or agrees with the leading dimensions of `x`.
+    - `linear.C11`: a row of i8 has at most 131,071 input features, so that no sum overflows. A dynamic number of them is
+      looked at when the function is called.
 
-    **Not allowed.** The bias does not broadcast. A weight per sample is no linear layer: write `linalg.batch_matmul`.
+    **Not allowed.** The bias does not broadcast. Activations of i8 have no scale for each group. A weight per sample is no linear layer: write `linalg.batch_matmul`.
 
     **Gradient.** `dx = dy·weight`, `dweight = dyᵀ·x` over all rows, and `dbias` is `dy` summed over the rows. With
     `transposed`, both products are transposed. A layer whose weight is of integers has no gradient.
@@ -77,8 +89,20 @@ def Resid_LinearOp : Resid_Op<"linear", [AttrSizedOperandSegments,
     A `w` that is computed from integers is rounded once, to f32. Scales are widened to f32 before, and `q - weight_zero`
     is exact. With `weight_offset`, it is `fma(weight_scale, q, -weight_offset)`.
 
+    The sum of products of an `x` of i8 is exact, any numbers, -128 too. Then it is rounded to f32, half to even, which
+    loses bits from 2^24 on; `s = x_scale·weight_scale` is rounded to f32, and so are the product of both, and that plus
+    the bias. There is no fused multiply-add. The last of these is rounded once more, to the result's type.
+
     **Example.**
     ```mlir
+    func.func @quantized(%x: tensor<?x768xf32>, %w: tensor<3072x768xi8>, %s: tensor<3072xf32>)
+        -> tensor<?x3072xf32> {
+      %q, %rows = resid.quantize %x {granularity = row} : tensor<?x768xf32>
+      %y = resid.linear %q, %w x_scale(%rows) weight_scale(%s)
+          : tensor<?x768xi8>, tensor<3072x768xi8>, tensor<?xf32>, tensor<3072xf32>
+      return %y : tensor<?x3072xf32>
+    }
+
     func.func @of_four_bits(%x: tensor<?x4096xf32>, %w: tensor<1024x4096xi4>,
                             %s: tensor<1024x32xf16>, %z: tensor<1024x32xi8>) -> tensor<?x1024xf32> {
       %y = resid.linear %x, %w weight_scale(%s) weight_zero(%z) {group = 128}
@@ -98,7 +122,8 @@ def Resid_LinearOp : Resid_Op<"linear", [AttrSizedOperandSegments,
     ```
   }];
   // linear.C1
-  let arguments = (ins Resid_Rows:$x, Resid_Weight:$weight, Optional<Resid_WeightScale>:$weight_scale,
+  let arguments = (ins Resid_LinearRows:$x, Resid_Weight:$weight, Optional<Resid_Scales>:$x_scale,
+                       Optional<Resid_WeightScale>:$weight_scale,
                        Optional<Resid_TensorOf<[I8], "ranked tensor of i8">>:$weight_zero,
                        Optional<Resid_TensorOf<[F32], "ranked tensor of f32">>:$weight_offset,
                        Optional<Resid_Tensor>:$bias, UnitAttr:$transposed, OptionalAttr<Resid_I64Attr>:$group);
@@ -113,8 +138,9 @@ def Resid_LinearOp : Resid_Op<"linear", [AttrSizedOperandSegments,
     /// The dimensions of the weight that are input features and output features.
     int64_t getInputAxis() { return getTransposed() ? 0 : 1; }
     int64_t getOutputAxis() { return getTransposed() ? 1 : 0; }
-    /// Whether the weight is of i8 or i4.
+    /// Whether the weight is of i8 or i4; and whether x is, too.
     bool hasIntegerWeight() { return getWeight().getType().getElementType().isInteger(); }
+    bool hasIntegerRows() { return static_cast<bool>(getXScale()); }
     /// f64 if an operand or the result is f64, else f32.
     ::mlir::FloatType getArithmeticType();
   }];

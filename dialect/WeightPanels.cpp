@@ -7,7 +7,9 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-int64_t resid::getInterleavedTerms(Type elementType) { return elementType.isBF16() ? 2 : 1; }
+int64_t resid::getInterleavedTerms(Type elementType) {
+  return elementType.isBF16() ? 2 : elementType.isInteger(8) ? 4 : 1;
+}
 
 int64_t resid::getPanelColumns(int64_t columns) {
   constexpr int64_t kHalf = kPanelColumns / 2;

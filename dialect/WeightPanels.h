@@ -10,7 +10,8 @@
 
 namespace mlir::resid {
 
-/// A panel is [K][16 columns]; of bf16 it is [ceil(K / 2)][16][2], so that one operation on 32 bits widens a register.
+/// A panel is [K][16 columns]; of bf16 it is [ceil(K / 2)][16][2], so that one operation on 32 bits widens a register,
+/// and of i8 [ceil(K / 4)][16][4], whose products processors add up by fours.
 inline constexpr int64_t kPanelColumns = 16;
 /// The columns of a panel in a weight that is kept in panels. A matrix of few columns is one panel of 8, 16 or 24: half
 /// of what is read of the second panel of 16 would be empty.

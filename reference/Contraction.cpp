@@ -172,7 +172,39 @@ static LogicalResult checkLinearSizes(LinearOp op, const Array &x, const Array &
   return success();
 }
 
+/// The layer of integers: an exact sum, then one rounding after the other.
+FailureOr<Array> Interpreter::quantizedLinear(LinearOp op, const Array &x, const Array &weight, const Array &bias) {
+  if (failed(checkLinearSizes(op, x, weight, bias)))
+    return failure();
+  const Array &xScale = get(op.getXScale()), &weightScale = get(op.getWeightScale());
+  SmallVector<int64_t> shape(x.getShape()), strides = weight.getStrides();
+  int64_t in = shape.back(), out = shape.back() = weight.getShape()[op.getOutputAxis()];
+  if (in > kMostIntegerTerms)
+    return op.emitOpError() << "expected at most " << kMostIntegerTerms << " input features but got " << in;
+  if (weightScale.size() != out || (xScale.getRank() != 0 && xScale.getShape() != x.getShape().drop_back()))
+    return op.emitOpError() << "expected a scale for each row and for each output feature but got " << describe(xScale)
+                            << " and " << describe(weightScale);
+  Array result = Array::zeros(op.getType(), shape);
+  FloatKind kind = result.floatKind();
+  MutableArrayRef<double> values = result.mutableFloats();
+  auto asF32 = [&](double value) { return round(FloatKind::F32, value); };
+  for (int64_t i = 0; i != int64_t(values.size()); ++i) {
+    int64_t row = i / out, column = i % out, sum = 0;
+    for (int64_t k = 0; k != in; ++k)
+      sum += x.integers()[row * in + k] *
+             weight.integers()[column * strides[op.getOutputAxis()] + k * strides[op.getInputAxis()]];
+    double scale = asF32(xScale.floats()[xScale.getRank() == 0 ? 0 : row] * weightScale.floats()[column]);
+    double scaled = asF32(asF32(double(sum)) * scale);
+    values[i] = round(kind, bias ? asF32(scaled + bias.floats()[column]) : scaled);
+  }
+  if (isAnyTainted({x, weight, xScale, weightScale, bias}))
+    result.setAccuracy(getToleranceAccuracy());
+  return result;
+}
+
 FailureOr<Array> Interpreter::linear(LinearOp op, const Array &x, const Array &weight, const Array &bias) {
+  if (op.hasIntegerRows())
+    return quantizedLinear(op, x, weight, bias);
   if (failed(checkLinearSizes(op, x, weight, bias)))
     return failure();
   SmallVector<int64_t> shape(x.getShape());

@@ -102,6 +102,9 @@ private:
   /// The iterations, or where `gradient` is given, what becomes of it.
   FailureOr<Array> sinkhorn(Operation *op, const Array &logits, const Array &gradient, int64_t iterations,
                             double epsilon);
+  // Quantize.cpp.
+  Results evaluate(QuantizeOp op);
+  FailureOr<Array> evaluate(DequantizeOp op);
   // SubLayers.cpp.
   FailureOr<Array> activation(ActivationOp op, const Array &x, const Array &up);
   FailureOr<Array> rotary(RotaryOp op, const Array &x, const Array &cos, const Array &sin);
@@ -140,6 +143,7 @@ private:
   Results evaluateLinalg(linalg::LinalgOp op);
   Results evaluateContraction(Contraction contraction);
   FailureOr<Array> linear(LinearOp op, const Array &x, const Array &weight, const Array &bias);
+  FailureOr<Array> quantizedLinear(LinearOp op, const Array &x, const Array &weight, const Array &bias);
   /// The floats that a weight of integers stands for.
   Array weightOf(LinearOp op, const Array &integers);
   Results evaluate(linalg::SoftmaxOp op);

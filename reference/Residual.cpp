@@ -267,12 +267,12 @@ Interpreter::Results Interpreter::evaluateResid(Operation &op) {
         return single(dropout(dropoutOp, get(dropoutOp.getX()), parameters));
       })
       .Case<AddNormOp, DyTGradOp, BatchNormOp, BatchNormGradOp, CrossEntropyOp, ProjectOp, AttentionGradOp, AttentionOp,
-            AppendOp>([&](auto known) { return evaluate(known); })
-      .Case<BlockOp, CrossEntropyGradOp, EmbeddingOp, EmbeddingGradOp, StreamDotsOp>(
+            AppendOp, QuantizeOp>([&](auto known) { return evaluate(known); })
+      .Case<BlockOp, CrossEntropyGradOp, DequantizeOp, EmbeddingOp, EmbeddingGradOp, StreamDotsOp>(
           [&](auto known) { return single(evaluate(known)); })
       .Case([&](LinearOp linearOp) {
         Array weight = get(linearOp.getWeight());
-        if (linearOp.hasIntegerWeight())
+        if (linearOp.hasIntegerWeight() && !linearOp.hasIntegerRows())
           weight = weightOf(linearOp, weight);
         return single(linear(linearOp, get(linearOp.getX()), weight, getOptional(linearOp.getBias())));
       })

@@ -27,6 +27,8 @@ std::pair<Value, Value> Code::match(Operand a, Operand b) {
 
 Value Code::fma(Operand a, Operand b, Operand c) {
   auto [x, y] = match(a, b);
+  if (!isFloat(x))
+    return add(multiply(x, y), c);
   return create<math::FmaOp>(x, y, match(x, c).second);
 }
 
@@ -60,6 +62,12 @@ Value Code::castFloat(Value a, Type element) {
   if (getWidth(a) < element.getIntOrFloatBitWidth())
     return create<arith::ExtFOp>(type, a);
   return create<arith::TruncFOp>(type, a);
+}
+
+Value Code::castNumber(Value a, Type element) {
+  if (isFloat(a))
+    return castFloat(a, element);
+  return getElementTypeOrSelf(a) == element ? a : extendSign(a, element);
 }
 
 Value Code::compare(arith::CmpFPredicate predicate, Operand a, Operand b) {

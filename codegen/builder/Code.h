@@ -55,6 +55,7 @@ public:
   Value min(Operand a, Operand b) { return emit<arith::MinSIOp>(a, b); }
   Value max(Operand a, Operand b) { return emit<arith::MaxSIOp>(a, b); }
   Value copySign(Operand magnitude, Operand sign) { return emit<math::CopySignOp>(magnitude, sign); }
+  /// In one rounding; of integers, a product and a sum.
   Value fma(Operand a, Operand b, Operand c);
   Value negate(Value a) { return create<arith::NegFOp>(a); }
   Value absolute(Value a) { return create<math::AbsFOp>(a); }
@@ -75,6 +76,12 @@ public:
   Value castInteger(Value a, Type element);
   /// Floats as those of a wider or narrower type; as they are where they have it.
   Value castFloat(Value a, Type element);
+  /// With its sign.
+  Value extendSign(Value a, Type element) { return create<arith::ExtSIOp>(withShape(a, element), a); }
+  /// A signed integer as a float.
+  Value toFloat(Value a, Type element) { return create<arith::SIToFPOp>(withShape(a, element), a); }
+  /// A float as another one, or an integer as a wider one, with its sign.
+  Value castNumber(Value a, Type element);
 
   Value compare(arith::CmpFPredicate predicate, Operand a, Operand b);
   Value compare(arith::CmpIPredicate predicate, Operand a, Operand b);

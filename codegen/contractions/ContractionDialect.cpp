@@ -38,8 +38,10 @@ AffineMap KernelOp::getMap(OpOperand &operand) {
   return cast<AffineMapAttr>(getIndexingMaps()[found - operands.begin()]).getValue();
 }
 
-FloatType KernelOp::getArithmeticType() {
+Type KernelOp::getArithmeticType() {
   Builder builder(getContext());
+  if (isa<IntegerType>(getProductType()))
+    return getProductType();
   bool isWide = getElementTypeOrSelf(getA().getType()).isF64() || getElementTypeOrSelf(getB().getType()).isF64() ||
                 getProductType().isF64();
   return isWide ? builder.getF64Type() : builder.getF32Type();
@@ -139,8 +141,13 @@ LogicalResult KernelOp::verify() {
   SmallVector<Type> types = {getBody().getArgument(0).getType()};
   for (Value input : getInputs())
     types.push_back(getElementTypeOrSelf(input.getType()));
-  if (getBody().getArgumentTypes() != TypeRange(types) || !isa<FloatType>(types.front()))
-    return emitOpError("expected the body to take the product's element, a float, and an element of each input");
+  bool isInteger = getElementTypeOrSelf(getA().getType()).isInteger(8);
+  if (isInteger &&
+      (getElementTypeOrSelf(getB().getType()) != getElementTypeOrSelf(getA().getType()) || getRowScale() || getChain()))
+    return emitOpError("expected integers in both factors, without row_scale and chains");
+  bool isProduct = isInteger ? types.front().isInteger(32) : isa<FloatType>(types.front());
+  if (getBody().getArgumentTypes() != TypeRange(types) || !isProduct)
+    return emitOpError("expected the body to take the product's element, a float or i32, and an element of each input");
   Type yielded = cast<YieldOp>(getBody().front().getTerminator()).getValue().getType();
   Type stored = getElementTypeOrSelf(getInit().getType());
   if (yielded != stored)

@@ -48,7 +48,7 @@ struct KernelLoops : kernels::KernelIndexing {
   Loop m, n;
   /// In lexicographic order.
   SmallVector<Loop> contracted;
-  FloatType arithmetic;
+  Type arithmetic;
   /// Where operands lie, and scratch memory; null where there is none.
   SmallVector<Value> pointers;
   Value scratch;
@@ -60,6 +60,8 @@ struct KernelLoops : kernels::KernelIndexing {
   unsigned getParameter(int64_t number) const { return getInit() + 1 + number; }
   /// The type of b's elements as they are multiplied, or as they are widened for it.
   Type getFactorType() const { return bGroup == 0 ? operands[kB].elementType : arithmetic; }
+  /// Whether a and b are i8, and sums i32.
+  bool isInteger() const { return isa<IntegerType>(arithmetic); }
 
   /// Whether rows of `a` are contiguous along one contracted loop.
   bool hasContiguousRows() const;

@@ -20,7 +20,7 @@ def Contraction_Dialect : Dialect {
 
 class Contraction_Op<string mnemonic, list<Trait> traits = []> : Op<Contraction_Dialect, mnemonic, traits>;
 
-def Contraction_Float : AnyTypeOf<[F16, BF16, F32, F64], "f16, bf16, f32 or f64">;
+def Contraction_Number : AnyTypeOf<[F16, BF16, F32, F64, I32], "f16, bf16, f32, f64 or i32">;
 
 def Contraction_KernelOp : Contraction_Op<"kernel", [AttrSizedOperandSegments, DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<KernelOpInterface, ["computeIndexing", "getOuterScalars", "mayOverwrite"]>, SingleBlock,
@@ -35,6 +35,9 @@ def Contraction_KernelOp : Contraction_Op<"kernel", [AttrSizedOperandSegments, D
       product = acc, rounded once to the type of the body's first argument
       init[…] = what the body yields for product and the elements of `inputs`
 
+    Where a and b are i8, acc, start and product are i32, and so is the arithmetic type: the sum is exact modulo 2^32, in
+    whatever order.
+
     `indexing_maps` has the maps of a, b, initial (if there is one), inputs and init: from all loops, parallel ones
     first, to the operand's dimensions, which are different loops each. Only a and b use contracted loops, `init` uses
     all parallel ones, and some loop is in one of a and b only. Sizes of loops are those of a, b and init, which agree.
@@ -44,8 +47,8 @@ def Contraction_KernelOp : Contraction_Op<"kernel", [AttrSizedOperandSegments, D
     of its own, which begins at `start`; the first one's takes the others' by one addition each, in order.
 
     `packed_columns`: b holds panels of so many columns. Its map is (k, n) or (n, k) of a matrix without batches, where k
-    is all contracted loops in order, and its shape is [ceil(N / columns)][K][columns], or for bf16
-    [ceil(N / columns)][ceil(K / 2)][columns][2]. Columns past N and the k past K are never used. Other numbers than 16
+    is all contracted loops in order, and its shape is [ceil(N / columns)][K][columns], or
+    [ceil(N / columns)][ceil(K / t)][columns][t] with t = 2 for bf16 and t = 4 for i8. Columns past N and the k past K are never used. Other numbers than 16
     are N rounded up to a multiple of 8, and N is known.
 
     With `b_group`, `b` holds integers q of 8 bits, or two of 4 bits in each byte (`b_nibbles`), the first in the low half.
@@ -60,7 +63,7 @@ def Contraction_KernelOp : Contraction_Op<"kernel", [AttrSizedOperandSegments, D
     may not. `scratch` is memory for panels and for a in the arithmetic type, which a kernel on buffers has if it needs
     any. Scalars from above may be used in the body.
   }];
-  let arguments = (ins AnyShaped:$a, AnyShaped:$b, Optional<Contraction_Float>:$start, Optional<AnyShaped>:$initial,
+  let arguments = (ins AnyShaped:$a, AnyShaped:$b, Optional<Contraction_Number>:$start, Optional<AnyShaped>:$initial,
                        Variadic<AnyShaped>:$inputs, Optional<AnyShaped>:$row_scale,
                        Variadic<AnyShaped>:$b_parameters, AnyShaped:$init,
                        Optional<MemRefRankOf<[I8], [1]>>:$scratch, AffineMapArrayAttr:$indexing_maps,
@@ -98,11 +101,9 @@ def Contraction_KernelOp : Contraction_Op<"kernel", [AttrSizedOperandSegments, D
     /// The place of b's parameters among the operands.
     static constexpr unsigned kParameters = 6;
     /// The type of the elements of the product, before the body.
-    ::mlir::FloatType getProductType() {
-      return ::llvm::cast<::mlir::FloatType>(getBody().getArgument(0).getType());
-    }
+    ::mlir::Type getProductType() { return getBody().getArgument(0).getType(); }
     /// The type of acc.
-    ::mlir::FloatType getArithmeticType();
+    ::mlir::Type getArithmeticType();
     unsigned getNumLoops() { return getInitMap().getNumDims(); }
   }];
 }

@@ -104,7 +104,7 @@ InitialValues KernelFormer::findInitialValues() {
     return {fill.value(), {}};
   DenseElementsAttr constant;
   if (matchPattern(source.tensor, m_Constant(&constant)) && constant.isSplat())
-    return {arith::ConstantOp::create(builder, loc, constant.getSplatValue<FloatAttr>()), {}};
+    return {arith::ConstantOp::create(builder, loc, constant.getSplatValue<TypedAttr>()), {}};
   std::optional<OperandSource> before = readThrough(source, contraction.arithmetic);
   bool isBroadcast = before && before->map.getNumResults() < source.map.getNumResults() &&
                      getElementTypeOrSelf(before->tensor.getType()) == element;
@@ -215,7 +215,10 @@ struct FormContractions : public contraction::impl::FormContractionsBase<FormCon
     getOperation()->walk([&](linalg::LinalgOp op) {
       if (!op.hasPureTensorSemantics())
         return;
-      if (std::optional<Contraction> contraction = matchContraction(op))
+      std::optional<Contraction> contraction = matchContraction(op);
+      if (!contraction)
+        contraction = matchIntegerContraction(op);
+      if (contraction)
         contractions.push_back(*contraction);
     });
     for (const Contraction &contraction : contractions) {

@@ -15,7 +15,7 @@ using namespace mlir::resid;
 using namespace mlir::resid::contraction;
 
 /// The map on the dimensions of an elementwise op's input, where it yields that input's element, possibly widened.
-std::optional<OperandSource> contraction::readThrough(const OperandSource &source, FloatType arithmetic) {
+std::optional<OperandSource> contraction::readThrough(const OperandSource &source, Type arithmetic) {
   auto op = source.tensor.getDefiningOp<linalg::LinalgOp>();
   if (!op || !op.hasPureTensorSemantics() || op.getNumParallelLoops() != op.getNumLoops() ||
       op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 || !op.hasOnlyProjectedPermutations())
@@ -47,7 +47,8 @@ std::optional<IntegerSource> contraction::findIntegers(const OperandSource &fact
   };
   if (!split || group.getInt() % kIntegerTerms != 0 || isContracted(0) || !isContracted(1))
     return std::nullopt;
-  IntegerSource source{split.getSrc(), factor.tensor, false, group.getInt(), SmallVector<Value>(weight.getInputs().drop_front())};
+  IntegerSource source{split.getSrc(), factor.tensor, false, group.getInt(),
+                       SmallVector<Value>(weight.getInputs().drop_front())};
   auto unpack = source.tensor.getDefiningOp<linalg::GenericOp>();
   if (unpack && unpack->hasAttr(kNibblesNote)) {
     source.tensor = unpack.getInputs().front();

@@ -20,7 +20,7 @@ struct OperandSource {
 };
 
 /// What was there before a linalg op that transposes, broadcasts, or widens to `arithmetic`; nothing if there is none.
-std::optional<OperandSource> readThrough(const OperandSource &source, FloatType arithmetic);
+std::optional<OperandSource> readThrough(const OperandSource &source, Type arithmetic);
 
 /// What unpacked a matrix from panels, if they are as a kernel reads them whose columns are a parallel loop.
 linalg::UnPackOp findPanels(const OperandSource &matrix, unsigned parallelLoops);

@@ -135,7 +135,7 @@ template <typename Kernel> static MicroKernelShape chooseShape(Kernel kernel, co
 /// What all kernels around micro-kernels decide, and one decision more.
 template <typename Kernel>
 static void describe(Kernel kernel, PlanDecision own, const CPUTarget &target, kernels::PlanDescription &result) {
-  FloatType arithmetic = kernel.getArithmeticType();
+  Type arithmetic = kernel.getArithmeticType();
   MicroKernelShape shape = chooseShape(kernel, target);
   int64_t present = llvm::alignTo(countColumns(kernel).value_or(shape.getColumns()), kPanelColumns / 2);
   std::string micro = llvm::formatv("{0}x{1}", shape.rows, std::min(shape.getColumns(), present));

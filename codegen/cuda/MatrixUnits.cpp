@@ -11,7 +11,7 @@ static Type makeWords(Code &code, Type word, int64_t count) {
   return LLVM::LLVMStructType::getLiteral(code.getContext(), SmallVector<Type>(count, word));
 }
 
-bool cuda::takesMatrices(Type a, Type b, FloatType arithmetic) {
+bool cuda::takesMatrices(Type a, Type b, Type arithmetic) {
   return a == b && (a.isBF16() || a.isF16()) && arithmetic.isF32();
 }
 

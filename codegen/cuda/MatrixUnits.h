@@ -18,7 +18,7 @@ constexpr int64_t kMatrixRows = 16, kMatrixColumns = 8, kMatrixTerms = 16;
 constexpr int64_t kMatrixPiece = 8;
 
 /// Whether matrix units multiply factors of these types with sums of `arithmetic`: both bf16 or both f16, and f32.
-bool takesMatrices(Type a, Type b, FloatType arithmetic);
+bool takesMatrices(Type a, Type b, Type arithmetic);
 
 /// `count` matrices of 8 x 8 elements, one register each: lanes 8 m to 8 m + 7 of a warp have the addresses of the rows
 /// of matrix m in shared memory, which are aligned to 16 bytes. Lane l gets two neighbours of row l / 4 or, transposed,

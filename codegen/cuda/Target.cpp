@@ -74,7 +74,7 @@ template <typename Ask> static auto askOnBuffers(Operation *kernel, Ask ask) {
 /// The tiles that launches of a product choose from, or the form that takes any product.
 static kernels::PlanDecision describeProduct(contraction::KernelOp kernel, bool relaxesProducts) {
   kernels::PlanDecision any{"emitter", "products", "products emitter: up to eight elements a thread, read from memory"};
-  FloatType arithmetic;
+  Type arithmetic;
   SmallVector<ProductTile, 4> tiles = askOnBuffers(kernel, [&](OpBuilder &builder, Operation *copy) {
     FailureOr<contraction::KernelLoops> loops =
         contraction::KernelLoops::create(builder, cast<contraction::KernelOp>(copy));
@@ -85,7 +85,7 @@ static kernels::PlanDecision describeProduct(contraction::KernelOp kernel, bool 
   });
   if (tiles.empty())
     return any;
-  int64_t elementBytes = arithmetic.getWidth() / 8;
+  int64_t elementBytes = arithmetic.getIntOrFloatBitWidth() / 8;
   bool usesMatrixUnits = tiles.back().usesMatrixUnits;
   auto describeTile = [&](const ProductTile &tile) {
     std::string registers =

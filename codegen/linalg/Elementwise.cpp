@@ -78,7 +78,8 @@ static void buildBody(Code &builder, ArrayRef<ElementwiseOperand> operands, Valu
   }
   SmallVector<Value> results = body(builder, elements);
   for (auto [result, type] : llvm::zip_equal(results, resultTypes))
-    result = builder.castFloat(result, getElementTypeOrSelf(type));
+    if (isa<FloatType>(result.getType()))
+      result = builder.castFloat(result, getElementTypeOrSelf(type));
   linalg::YieldOp::create(builder, results);
 }
 

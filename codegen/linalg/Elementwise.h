@@ -21,7 +21,7 @@ struct ElementwiseOperand {
 };
 
 /// The computation on one element: gets one value per operand, floats already in the arithmetic type, null for absent
-/// operands; gives one value per result in the arithmetic type.
+/// operands; gives one value per result, in the arithmetic type or an integer of the result's type.
 using ElementwiseBody = function_ref<SmallVector<Value>(Code &builder, ValueRange elements)>;
 
 /// Builds one `linalg.generic` that rounds each result to its storage type once. The loops are the dimensions of the

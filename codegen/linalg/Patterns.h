@@ -27,6 +27,7 @@ void populateEmbeddingToLinalg(RewritePatternSet &patterns);
 void populateStreamsToLinalg(RewritePatternSet &patterns);
 void populateProjectionToLinalg(RewritePatternSet &patterns);
 void populateSinkhornToLinalg(RewritePatternSet &patterns);
+void populateQuantizeToLinalg(RewritePatternSet &patterns);
 
 /// Turns cf.assert into rows.require, and requires that the steps of loops go forward. An error where an assertion
 /// stands in an operation that has no place for a status.

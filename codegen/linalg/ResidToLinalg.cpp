@@ -36,6 +36,7 @@ struct ResidToLinalg : resid::impl::ResidToLinalgBase<ResidToLinalg> {
     populateStreamsToLinalg(patterns);
     populateProjectionToLinalg(patterns);
     populateSinkhornToLinalg(patterns);
+    populateQuantizeToLinalg(patterns);
     ConversionTarget target(context);
     target.addIllegalDialect<ResidDialect>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

@@ -6,10 +6,13 @@
 #include "codegen/contractions/OperandSource.h"
 #include "codegen/linalg/Elementwise.h"
 #include "codegen/linalg/Patterns.h"
+#include "codegen/rows/RowsDialect.h"
+#include "dialect/Contraction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "runtime/resid.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -18,20 +21,22 @@ namespace {
 /// A linear layer with the operands that its op has by now.
 struct LinearOperands {
   LinearOp op;
-  Value x, weight, bias;
+  Value x, weight, xScale, weightScale, bias;
   FloatType arithmetic;
 
   int64_t getRank() const { return cast<RankedTensorType>(x.getType()).getRank(); }
 };
 } // namespace
 
-/// The chain of each element, in the arithmetic type. Only where no bias follows is it rounded to the result's type.
+/// The chain of each element, in the arithmetic type. Only where no bias follows is it rounded to the result's type. Of
+/// rows of integers it is the sum in i32.
 static Value createChains(Code &builder, const LinearOperands &layer, ArrayRef<OpFoldResult> sizes) {
   LinearOp op = layer.op;
   int64_t rank = layer.getRank();
-  FloatType element =
-      layer.bias ? layer.arithmetic : cast<FloatType>(cast<RankedTensorType>(op.getType()).getElementType());
-  Value zero = createConstant(builder, element, 0.0);
+  Type element = op.hasIntegerRows() ? builder.getI32Type()
+                 : layer.bias        ? Type(layer.arithmetic)
+                                     : cast<RankedTensorType>(op.getType()).getElementType();
+  Value zero = builder.create<arith::ConstantOp>(builder.getZeroAttr(element));
   Value empty = tensor::EmptyOp::create(builder, sizes, element);
   Value zeros = linalg::FillOp::create(builder, zero, empty).getResult(0);
   // The output features are the last loop of the result, the input features the one after.
@@ -51,6 +56,11 @@ static Value createChains(Code &builder, const LinearOperands &layer, ArrayRef<O
   iterators.push_back(utils::IteratorType::reduction);
   auto body = [&](OpBuilder &nested, Location loc, ValueRange elements) {
     Code inner(nested, loc);
+    if (op.hasIntegerRows()) {
+      Value product = inner.multiply(inner.extendSign(elements[0], element), inner.extendSign(elements[1], element));
+      linalg::YieldOp::create(inner, inner.add(elements[2], product));
+      return;
+    }
     SmallVector<Value> wide =
         llvm::map_to_vector(elements, [&](Value value) { return inner.castFloat(value, layer.arithmetic); });
     Value sum = inner.fma(wide[0], wide[1], wide[2]);
@@ -77,10 +87,10 @@ static Value createWeight(Code &builder, LinearOp op, Value integers, ArrayRef<V
   for (Value parameter : parameters)
     operands.push_back({parameter, getRowMap(builder.getContext(), 3, 1)});
   auto body = [&](Code &inner, ValueRange elements) {
-    Value q = inner.create<arith::ExtSIOp>(inner.getI32Type(), elements[0]), scale = elements[1];
+    Value q = inner.extendSign(elements[0], inner.getI32Type()), scale = elements[1];
     if (Value zero = elements[2])
-      q = inner.create<arith::SubIOp>(q, inner.create<arith::ExtSIOp>(inner.getI32Type(), zero));
-    Value number = inner.create<arith::SIToFPOp>(arithmetic, q);
+      q = inner.subtract(q, inner.extendSign(zero, inner.getI32Type()));
+    Value number = inner.toFloat(q, arithmetic);
     return elements[3] ? inner.fma(scale, number, inner.negate(elements[3])) : inner.multiply(scale, number);
   };
   Value weight =
@@ -89,11 +99,44 @@ static Value createWeight(Code &builder, LinearOp op, Value integers, ArrayRef<V
   return builder.create<tensor::CollapseShapeOp>(type.clone(arithmetic), weight, groups);
 }
 
+/// No sum of integers overflows.
+static void requireFewTerms(Code &builder, OpFoldResult terms) {
+  auto size = dyn_cast<Value>(terms);
+  if (!size)
+    return;
+  Value number = arith::IndexCastOp::create(builder, builder.getI64Type(), size);
+  std::string text =
+      "input features of linear are {0}, expected at most " + std::to_string(kMostIntegerTerms) + " of integers";
+  rows::RequireOp::create(builder, builder.isAtMost(number, kMostIntegerTerms), RESID_BAD_SHAPE, text, number);
+}
+
+/// Sums of integers times both scales, with the bias.
+static Value scaleSums(Code &builder, const LinearOperands &layer, Value sums, ArrayRef<OpFoldResult> sizes) {
+  LinearOp op = layer.op;
+  int64_t rank = layer.getRank(), scaleRank = cast<RankedTensorType>(layer.xScale.getType()).getRank();
+  AffineMap feature = getColumnMap(builder.getContext(), rank, 1);
+  auto body = [&](Code &inner, ValueRange elements) {
+    Value scale = inner.multiply(elements[1], elements[2]);
+    Value scaled = inner.multiply(inner.toFloat(elements[0], layer.arithmetic), scale);
+    return elements[3] ? inner.add(scaled, elements[3]) : scaled;
+  };
+  return createElementwise(builder,
+                           {{sums, getIdentityMap(builder.getContext(), rank)},
+                            {layer.xScale, getRowMap(builder.getContext(), rank, rank - scaleRank)},
+                            {layer.weightScale, feature},
+                            {layer.bias, feature}},
+                           sizes, op.getType(), layer.arithmetic, body);
+}
+
 static Value lowerLinear(Code &builder, const LinearOperands &layer) {
   LinearOp op = layer.op;
   SmallVector<OpFoldResult> sizes = getSizes(builder, layer.x);
   sizes.back() = getSizes(builder, layer.weight)[op.getOutputAxis()];
+  if (op.hasIntegerRows())
+    requireFewTerms(builder, getSizes(builder, layer.x).back());
   Value chains = createChains(builder, layer, sizes);
+  if (op.hasIntegerRows())
+    return scaleSums(builder, layer, chains, sizes);
   if (!layer.bias)
     return chains.getType() == op.getType() ? chains : Value(tensor::CastOp::create(builder, op.getType(), chains));
   auto addBias = [](Code &inner, ValueRange elements) { return inner.add(elements[0], elements[1]); };
@@ -174,8 +217,14 @@ struct LowerLinear : OpConversionPattern<LinearOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(LinearOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     Code builder(rewriter, op.getLoc());
-    LinearOperands layer{op, adaptor.getX(), adaptor.getWeight(), adaptor.getBias(), op.getArithmeticType()};
-    if (op.hasIntegerWeight())
+    LinearOperands layer{op,
+                         adaptor.getX(),
+                         adaptor.getWeight(),
+                         adaptor.getXScale(),
+                         adaptor.getWeightScale(),
+                         adaptor.getBias(),
+                         op.getArithmeticType()};
+    if (op.hasIntegerWeight() && !op.hasIntegerRows())
       layer.weight = createWeight(builder, op, layer.weight,
                                   {adaptor.getWeightScale(), adaptor.getWeightZero(), adaptor.getWeightOffset()});
     rewriter.replaceOp(op, lowerLinear(builder, layer));

@@ -60,6 +60,10 @@ LogicalResult SoftmaxStatisticsOp::verify() {
   return verifyStatistics(*this, getX(), getNormRank(), getMax().getType());
 }
 
+LogicalResult RowMagnitudesOp::verify() {
+  return verifyStatistics(*this, getX(), getNormRank(), getLargest().getType());
+}
+
 LogicalResult StreamStatisticsOp::verify() {
   if (getStreams().empty() || !llvm::all_equal(getStreams().getTypes()))
     return emitOpError("expected one stream or more, of one type");

@@ -111,6 +111,18 @@ def Rows_SoftmaxStatisticsOp : Rows_Op<"softmax_statistics", [Pure, SameTypeOper
   let assemblyFormat = "$x (`,` $terms^)? attr-dict `:` functional-type(operands, results)";
 }
 
+def Rows_RowMagnitudesOp : Rows_Op<"row_magnitudes", [Pure, DeclareOpInterfaceMethods<Rows_StatisticsOpInterface>]> {
+  let summary = "the largest magnitude of each row";
+  let description = [{
+    For x of shape R×C (C: the last `norm_rank` dimensions, flattened) the result of shape R is max|x|, in the arithmetic
+    type: NaN if an element is, and 0 for no columns.
+  }];
+  let arguments = (ins Rows_Tensor:$x, I64Attr:$norm_rank);
+  let results = (outs RankedTensorOf<[F32, F64]>:$largest);
+  let hasVerifier = 1;
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($largest)";
+}
+
 def Rows_JoinStreamsOp : Rows_Op<"join_streams", [Pure, DestinationStyleOpInterface]> {
   let summary = "several tensors as the streams of one";
   let description = [{

@@ -198,6 +198,14 @@ SmallVector<Value> SoftmaxStatisticsOp::expand(Code &builder, StatisticsPhases &
   return first;
 }
 
+SmallVector<Value> RowMagnitudesOp::expand(Code &builder, StatisticsPhases &phases) {
+  Type type = getElementTypeOrSelf(getLargest().getType());
+  auto getMagnitude = [&](Code &inner, ValueRange elements) -> SmallVector<Value> {
+    return {inner.absolute(inner.castFloat(elements.front(), type))};
+  };
+  return phases.add(builder, RowPass::First, ReductionKind::Max, type, getMagnitude);
+}
+
 /// S of each of so many tensors.
 static SmallVector<Value> createSums(Code &builder, StatisticsPhases &phases, TypeRange results) {
   SmallVector<ReductionKind> kinds(results.size(), ReductionKind::Sum);

@@ -29,12 +29,19 @@ static Value createInputGradient(ImplicitLocOpBuilder &builder, LinearOp linear,
   RankedTensorType x = linear.getX().getType();
   SmallVector<int64_t> shape(cast<RankedTensorType>(dy.getType()).getShape());
   shape.back() = linear.getWeight().getType().getDimSize(linear.getInputAxis());
-  Value dx = LinearOp::create(builder, x.clone(shape), dy, weight, Value(), Value(), Value(), Value(),
+  Value dx = LinearOp::create(builder, x.clone(shape), dy, weight, Value(), Value(), Value(), Value(), Value(),
                               !linear.getTransposed(), IntegerAttr());
   return dx.getType() == x ? dx : tensor::CastOp::create(builder, x, dx);
 }
 
 namespace {
+
+/// Rounding to integers has no gradient.
+template <typename Op> struct RoundingRule : GradientOpInterface::ExternalModel<RoundingRule<Op>, Op> {
+  LogicalResult differentiate(Operation *op, Gradients &) const {
+    return op->emitOpError("has no gradient: expected results that depend on no rounding to integers");
+  }
+};
 
 struct LinearRule : GradientOpInterface::ExternalModel<LinearRule, LinearOp> {
   LogicalResult differentiate(Operation *op, Gradients &gradients) const {
@@ -78,6 +85,8 @@ struct RotaryRule : GradientOpInterface::ExternalModel<RotaryRule, RotaryOp> {
 void resid::registerSubLayerRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, ResidDialect *) {
     LinearOp::attachInterface<LinearRule>(*context);
+    QuantizeOp::attachInterface<RoundingRule<QuantizeOp>>(*context);
+    DequantizeOp::attachInterface<RoundingRule<DequantizeOp>>(*context);
     RotaryOp::attachInterface<RotaryRule>(*context);
   });
 }

@@ -41,8 +41,7 @@ public:
 private:
   LogicalResult visitContraction(const View &view, OpOperand &use, Contraction contraction);
   /// An op that multiplies rows by a weight, whose dimension `outputAxis` counts columns.
-  LogicalResult visitLayer(const View &view, OpOperand &use, OpOperand &weight, int64_t outputAxis,
-                           FloatType arithmetic);
+  LogicalResult visitLayer(const View &view, OpOperand &use, OpOperand &weight, int64_t outputAxis, Type arithmetic);
   LogicalResult setColumns(Operation *op, int64_t candidate);
 
   LinearRefusal &refusal;
@@ -79,7 +78,7 @@ LogicalResult UseFinder::setColumns(Operation *op, int64_t candidate) {
 }
 
 LogicalResult UseFinder::visitLayer(const View &view, OpOperand &use, OpOperand &weight, int64_t outputAxis,
-                                    FloatType arithmetic) {
+                                    Type arithmetic) {
   Operation *op = use.getOwner();
   if (&use != &weight)
     return refusal.set(op, "expected contractions to multiply by the weight, but one multiplies the weight");
@@ -121,13 +120,15 @@ LogicalResult UseFinder::visit(const View &view) {
     Operation *user = use.getOwner();
     auto op = dyn_cast<linalg::LinalgOp>(user);
     std::optional<Contraction> contraction = op ? matchContraction(op) : std::nullopt;
+    if (op && !contraction)
+      contraction = matchIntegerContraction(op);
     if (contraction) {
       if (failed(visitContraction(view, use, *contraction)))
         return failure();
       continue;
     }
     if (auto linear = dyn_cast<LinearOp>(user)) {
-      if (linear.hasIntegerWeight())
+      if (linear.hasIntegerWeight() && !linear.hasIntegerRows())
         return refusal.set(user, "expected layers with weights of floats, but got one of integers");
       if (failed(visitLayer(view, use, linear.getWeightMutable(), linear.getOutputAxis(), linear.getArithmeticType())))
         return failure();
@@ -242,8 +243,9 @@ static std::optional<std::string> refuseType(Type type) {
   const char *expected = nullptr;
   if (!tensor || tensor.getRank() != 2 || !tensor.hasStaticShape())
     expected = "two static dimensions";
-  else if (!isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(tensor.getElementType()))
-    expected = "f16, bf16, f32 or f64";
+  else if (!isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(tensor.getElementType()) &&
+           !tensor.getElementType().isInteger(8))
+    expected = "f16, bf16, f32, f64 or i8";
   if (!expected)
     return std::nullopt;
   std::string reason;

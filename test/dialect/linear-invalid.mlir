@@ -174,3 +174,67 @@ func.func @linear.C8_zero(%x: tensor<4x8xf32>, %w: tensor<6x8xi4>, %s: tensor<6x
   %y = resid.linear %x, %w weight_scale(%s) weight_zero(%z) {group = 4} : tensor<4x8xf32>, tensor<6x8xi4>, tensor<6x2xf16>, tensor<2xi8>
   return
 }
+
+// -----
+
+func.func @linear.C9_weight(%q: tensor<?x8xi8>, %w: tensor<4x8xf32>, %r: tensor<?xf32>, %s: tensor<4xf32>) {
+  // expected-error @+1 {{expected x and weight of i8, x_scale and weight_scale together, and nothing else of integers, but got operands of}}
+  %0 = resid.linear %q, %w x_scale(%r) weight_scale(%s) : tensor<?x8xi8>, tensor<4x8xf32>, tensor<?xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @linear.C9_no_scale(%q: tensor<?x8xi8>, %w: tensor<4x8xi8>) {
+  // expected-error @+1 {{expected x and weight of i8, x_scale and weight_scale together, and nothing else of integers, but got operands of}}
+  %0 = resid.linear %q, %w : tensor<?x8xi8>, tensor<4x8xi8>
+  return
+}
+
+// -----
+
+func.func @linear.C9_scale_of_floats(%q: tensor<?x8xf32>, %w: tensor<4x8xf32>, %r: tensor<?xf32>) {
+  // expected-error @+1 {{expected x and weight of i8, x_scale and weight_scale together, and nothing else of integers, but got operands of}}
+  %0 = resid.linear %q, %w x_scale(%r) : tensor<?x8xf32>, tensor<4x8xf32>, tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @linear.C9_group(%q: tensor<?x8xi8>, %w: tensor<4x8xi8>, %r: tensor<?xf32>, %s: tensor<4xf32>) {
+  // expected-error @+1 {{expected x and weight of i8, x_scale and weight_scale together, and nothing else of integers, but got operands of}}
+  %0 = resid.linear %q, %w x_scale(%r) weight_scale(%s) {group = 8} : tensor<?x8xi8>, tensor<4x8xi8>, tensor<?xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @linear.C9_wide(%q: tensor<?x8xi8>, %w: tensor<4x8xi8>, %r: tensor<?xf32>, %s: tensor<4xf32>) {
+  // expected-error @+1 {{expected no f64, and weight_scale of f32, beside integers but got operands of}}
+  %0 = resid.linear %q, %w x_scale(%r) weight_scale(%s) : tensor<?x8xi8>, tensor<4x8xi8>, tensor<?xf32>, tensor<4xf32> -> tensor<?x4xf64>
+  return
+}
+
+// -----
+
+func.func @linear.C9_outputs(%q: tensor<?x8xi8>, %w: tensor<4x8xi8>, %r: tensor<?xf32>, %s: tensor<5xf32>) {
+  // expected-error @+1 {{expected weight_scale}}
+  %0 = resid.linear %q, %w x_scale(%r) weight_scale(%s) : tensor<?x8xi8>, tensor<4x8xi8>, tensor<?xf32>, tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @linear.C10_rows(%q: tensor<3x8xi8>, %w: tensor<4x8xi8>, %r: tensor<2xf32>, %s: tensor<4xf32>) {
+  // expected-error @+1 {{expected x_scale of rank 0, or with a number for each row of 'tensor<3x8xi8>', but got 'tensor<2xf32>'}}
+  %0 = resid.linear %q, %w x_scale(%r) weight_scale(%s) : tensor<3x8xi8>, tensor<4x8xi8>, tensor<2xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @linear.C11_deep(%q: tensor<3x131072xi8>, %w: tensor<4x131072xi8>, %r: tensor<3xf32>, %s: tensor<4xf32>) {
+  // expected-error @+1 {{expected at most 131071 input features of integers but got 131072}}
+  %0 = resid.linear %q, %w x_scale(%r) weight_scale(%s) : tensor<3x131072xi8>, tensor<4x131072xi8>, tensor<3xf32>, tensor<4xf32>
+  return
+}

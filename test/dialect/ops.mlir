@@ -347,3 +347,22 @@ func.func @streams(%x: tensor<?x4x8xbf16>, %y: tensor<?x8xbf16>, %a: tensor<?x4x
   %11 = resid.rms_norm %l gamma(%c) {epsilon = 1.0e-5, norm_rank = 1} : tensor<?x4x4xf32>, tensor<4x4xf32>
   return
 }
+
+// CHECK-LABEL: func.func @quantization
+func.func @quantization(%x: tensor<?x768xbf16>, %static: tensor<f32>, %w: tensor<8x768xi8>, %s: tensor<8xf32>) {
+  // CHECK: %q, %scale = resid.quantize %arg0 {granularity = row} : tensor<?x768xbf16>{{$}}
+  %0:2 = resid.quantize %x {granularity = row} : tensor<?x768xbf16>
+  // CHECK: resid.quantize %arg0 {granularity = group 100, x.note = "kept"} : tensor<?x768xbf16>{{$}}
+  %1:2 = resid.quantize %x {x.note = "kept", granularity = group 100} : tensor<?x768xbf16>
+  // CHECK: resid.quantize %arg0 scale(%arg1) {granularity = tensor} : tensor<?x768xbf16>, tensor<f32>{{$}}
+  %2 = resid.quantize %x scale(%static) {granularity = tensor} : tensor<?x768xbf16>, tensor<f32>
+  // CHECK: resid.dequantize %q scale(%scale) {granularity = row} : tensor<?x768xi8>, tensor<?xf32>{{$}}
+  %3 = resid.dequantize %0#0 scale(%0#1) {granularity = row} : tensor<?x768xi8>, tensor<?xf32>
+  // CHECK: resid.dequantize %{{.*}} scale(%{{.*}}) {granularity = group 100} : tensor<?x768xi8>, tensor<?x8xf32> -> tensor<?x768xbf16>{{$}}
+  %4 = resid.dequantize %1#0 scale(%1#1) {granularity = group 100} : tensor<?x768xi8>, tensor<?x8xf32> -> tensor<?x768xbf16>
+  // CHECK: resid.linear %q, %arg2 x_scale(%scale) weight_scale(%arg3) : tensor<?x768xi8>, tensor<8x768xi8>, tensor<?xf32>, tensor<8xf32>{{$}}
+  %5 = resid.linear %0#0, %w x_scale(%0#1) weight_scale(%s) : tensor<?x768xi8>, tensor<8x768xi8>, tensor<?xf32>, tensor<8xf32>
+  // CHECK: resid.linear %{{.*}}, %arg2 x_scale(%arg1) weight_scale(%arg3) : tensor<?x768xi8>, tensor<8x768xi8>, tensor<f32>, tensor<8xf32> -> tensor<?x8xf16>{{$}}
+  %6 = resid.linear %2, %w x_scale(%static) weight_scale(%s) : tensor<?x768xi8>, tensor<8x768xi8>, tensor<f32>, tensor<8xf32> -> tensor<?x8xf16>
+  return
+}

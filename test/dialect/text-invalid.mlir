@@ -191,7 +191,7 @@ func.func @attention_dropout_first(%q: tensor<1x2x3x4xf32>, %past: i64) {
 // -----
 
 func.func @no_op_near(%x: tensor<4x8xf32>) {
-  // expected-error @+1 {{expected 'resid.activation', 'resid.add', 'resid.add_bias', 'resid.add_norm', 'resid.append', 'resid.attention', 'resid.attention_grad', 'resid.batch_norm', 'resid.batch_norm_grad', 'resid.block', 'resid.cross_entropy', 'resid.cross_entropy_grad', 'resid.dropout', 'resid.dyt', 'resid.dyt_grad', 'resid.embedding', 'resid.embedding_grad', 'resid.gate_grad', 'resid.group_norm', 'resid.group_norm_grad', 'resid.l2_norm', 'resid.l2_norm_grad', 'resid.layer_norm', 'resid.layer_norm_grad', 'resid.linear', 'resid.project', 'resid.read', 'resid.rms_norm', 'resid.rms_norm_grad', 'resid.rotary', 'resid.sinkhorn', 'resid.sinkhorn_grad', 'resid.stream_dots', 'resid.write' or 'resid.yield', but got 'resid.softmax'}}
+  // expected-error @+1 {{expected 'resid.activation', 'resid.add', 'resid.add_bias', 'resid.add_norm', 'resid.append', 'resid.attention', 'resid.attention_grad', 'resid.batch_norm', 'resid.batch_norm_grad', 'resid.block', 'resid.cross_entropy', 'resid.cross_entropy_grad', 'resid.dequantize', 'resid.dropout', 'resid.dyt', 'resid.dyt_grad', 'resid.embedding', 'resid.embedding_grad', 'resid.gate_grad', 'resid.group_norm', 'resid.group_norm_grad', 'resid.l2_norm', 'resid.l2_norm_grad', 'resid.layer_norm', 'resid.layer_norm_grad', 'resid.linear', 'resid.project', 'resid.quantize', 'resid.read', 'resid.rms_norm', 'resid.rms_norm_grad', 'resid.rotary', 'resid.sinkhorn', 'resid.sinkhorn_grad', 'resid.stream_dots', 'resid.write' or 'resid.yield', but got 'resid.softmax'}}
   %y = resid.softmax %x : tensor<4x8xf32>
   return
 }

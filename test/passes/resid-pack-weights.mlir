@@ -193,7 +193,7 @@ func.func @double(%x: tensor<4x8xf64>, %w: tensor<8x8xf32> {resid.weight}, %y: t
 func.func @types(%u: tensor<?x8xf32> {resid.weight},
                  // expected-remark @below {{not packed: expected a weight of two static dimensions, but got 'tensor<8xf32>'}}
                  %v: tensor<8xf32> {resid.weight},
-                 // expected-remark @below {{not packed: expected a weight of f16, bf16, f32 or f64, but got 'tensor<8x8xi32>'}}
+                 // expected-remark @below {{not packed: expected a weight of f16, bf16, f32, f64 or i8, but got 'tensor<8x8xi32>'}}
                  %w: tensor<8x8xi32> {resid.weight}) {
   return
 }

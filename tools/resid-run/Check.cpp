@@ -91,13 +91,20 @@ Comparison compareFloats(const Array &found, const Array &expected, bool wide, c
   return comparison;
 }
 
+/// How far an integer may be from the evaluator's; -1: not at all.
+double getBound(const Array &expected, int64_t element) {
+  const Accuracy *accuracy = expected.getAccuracy().get();
+  return accuracy && accuracy->kind == Accuracy::Bounded ? accuracy->bounds[element] : -1.0;
+}
+
 Comparison compareIntegers(const Array &found, const Array &expected) {
   Comparison comparison;
   for (int64_t i = 0, e = found.size(); i != e; ++i) {
     if (found.integers()[i] == expected.integers()[i])
       continue;
     ++comparison.differing;
-    comparison.add(i, std::fabs(double(found.integers()[i]) - double(expected.integers()[i])), -1.0);
+    double distance = std::fabs(double(found.integers()[i]) - double(expected.integers()[i]));
+    comparison.add(i, distance, getBound(expected, i));
   }
   return comparison;
 }
@@ -119,7 +126,7 @@ bool checkResult(llvm::raw_ostream &os, unsigned index, const Array &found, cons
     os << "expected " << reference::describe(expected) << " but got " << reference::describe(found) << '\n';
     return false;
   }
-  bool judgedByBits = !found.isFloat() || (!expected.getAccuracy() && !wide);
+  bool judgedByBits = found.isFloat() ? !expected.getAccuracy() && !wide : getBound(expected, 0) < 0.0;
   Comparison c = found.isFloat() ? compareFloats(found, expected, wide, tolerances) : compareIntegers(found, expected);
   if (judgedByBits && c.differing == 0) {
     os << "ok, bit-equal\n";

@@ -36,8 +36,7 @@ static constexpr ShapeEntry kShapes[] = {
     {16, 2, {4, 2}, 24}, // 256 bits, f32: 12, 3, 1
 };
 
-MicroKernelShape cpu::chooseMicroKernelShape(const CPUTarget &target, FloatType arithmetic,
-                                             std::optional<int64_t> columns) {
+MicroKernelShape cpu::chooseMicroKernelShape(const CPUTarget &target, Type arithmetic, std::optional<int64_t> columns) {
   int64_t registers = target.isX86 && target.vectorBits < 512 ? 16 : 32;
   int64_t perPanel = kPanelColumns * arithmetic.getIntOrFloatBitWidth() / target.vectorBits;
   auto find = [&](int64_t chosen) {

@@ -30,7 +30,7 @@ struct MicroKernelShape {
 };
 
 /// The micro-kernel of products with any number of columns, or with so many.
-MicroKernelShape chooseMicroKernelShape(const CPUTarget &target, FloatType arithmetic,
+MicroKernelShape chooseMicroKernelShape(const CPUTarget &target, Type arithmetic,
                                         std::optional<int64_t> columns = std::nullopt);
 
 /// Tiles that keep a part of the factors in the caches; numbers of rows are multiples of the micro-kernel's.

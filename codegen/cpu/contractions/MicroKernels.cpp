@@ -6,6 +6,7 @@
 #include "codegen/cpu/contractions/MicroKernels.h"
 
 #include "codegen/builder/Code.h"
+#include "codegen/cpu/contractions/ByteDot.h"
 #include "codegen/cpu/contractions/ElementRuns.h"
 #include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -65,6 +66,8 @@ private:
   SmallVector<Value> loadTerms(int64_t panel, Value term, int64_t count);
   SmallVector<Value> spreadToPanels(Value number);
   SmallVector<Value> addTerms(ValueRange sums, Value first, int64_t count);
+  SmallVector<Value> addBytes(ValueRange sums, Value first);
+  Type getTypeOfA() const { return isa<IntegerType>(form.arithmetic) ? form.bType : form.arithmetic; }
   SmallVector<Value> addPanels(ValueRange sums);
   SmallVector<Value> addIntegers(ValueRange sums);
 
@@ -129,7 +132,7 @@ SmallVector<SmallVector<Value>> MicroKernelEmitter::loadPanels(int64_t row, Valu
 }
 
 SmallVector<Value> MicroKernelEmitter::addTerms(ValueRange sums, Value first, int64_t count) {
-  FloatType arithmetic = form.arithmetic;
+  Type arithmetic = form.arithmetic;
   SmallVector<Value> next(sums);
   SmallVector<SmallVector<Value>> columns;
   for (int64_t row = 0; row < form.rows; ++row)
@@ -144,6 +147,25 @@ SmallVector<Value> MicroKernelEmitter::addTerms(ValueRange sums, Value first, in
         sum = code.create<math::FmaOp>(factor, own[panel][term], sum);
       }
     }
+  return next;
+}
+
+/// Adds the products of a group of bytes.
+SmallVector<Value> MicroKernelEmitter::addBytes(ValueRange sums, Value first) {
+  ByteDot dot(target);
+  SmallVector<Value> next(sums);
+  SmallVector<SmallVector<Value>> columns;
+  for (auto [panel, lanes] : llvm::enumerate(panels)) {
+    Value start = code.at(bPanels[panel], form.bType, code.multiply(first, form.termLength));
+    columns.push_back(dot.prepare(code, code.load(VectorType::get(lanes, form.arithmetic), start)));
+  }
+  for (int64_t row = 0; row < form.rows; ++row) {
+    Value bytes = code.load(form.arithmetic, code.at(aRows[row], form.bType, first));
+    for (auto [panel, factor] : llvm::enumerate(spreadToPanels(bytes))) {
+      Value &sum = next[row * panels.size() + panel];
+      sum = dot.add(code, sum, factor, columns[panel]);
+    }
+  }
   return next;
 }
 
@@ -168,6 +190,8 @@ SmallVector<Value> MicroKernelEmitter::addPanels(ValueRange sums) {
     bPanels.push_back(code.at(operands.b, form.bType, code.multiply(operands.panelStride, panel)));
   int64_t step = getInterleavedTerms(form.bType);
   Value zero = code.constant(0), whole = operands.terms;
+  if (isa<IntegerType>(form.arithmetic))
+    return code.loop(zero, whole, step, sums, [&](Value term, ValueRange carried) { return addBytes(carried, term); });
   if (step > 1)
     whole = code.multiply(code.divide(operands.terms, step), step);
   SmallVector<Value> added =
@@ -181,7 +205,7 @@ SmallVector<Value> MicroKernelEmitter::addPanels(ValueRange sums) {
 
 void MicroKernelEmitter::emit() {
   for (int64_t row = 0; row < form.rows; ++row)
-    aRows.push_back(code.at(operands.a, form.arithmetic, code.multiply(operands.aStride, row)));
+    aRows.push_back(code.at(operands.a, getTypeOfA(), code.multiply(operands.aStride, row)));
   SmallVector<Value> sums;
   SmallVector<Value> zeros;
   for (int64_t panel = 0; panel < static_cast<int64_t>(panels.size()); ++panel)

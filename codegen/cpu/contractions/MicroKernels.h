@@ -7,6 +7,7 @@
 #define RESID_CODEGEN_CPU_CONTRACTIONS_MICROKERNELS_H
 
 #include "codegen/builder/Code.h"
+#include "codegen/cpu/contractions/ByteDot.h"
 #include "codegen/cpu/contractions/IntegerWeights.h"
 #include "codegen/cpu/contractions/MicroKernelShape.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,7 +20,9 @@ class MicroKernels {
 public:
   MicroKernels(SymbolTable &symbols, const CPUTarget &target) : symbols(symbols), target(target) {}
 
-  /// What a micro-kernel works on. Elements of a and of sums are of the arithmetic type.
+  /// What a micro-kernel works on. Elements of a and of sums are of the arithmetic type; a of integers has bytes, and
+  /// zeros after the last term until there are whole groups of them (ByteDot.h says by how much such sums are too
+  /// large).
   struct Operands {
     /// The first number of a, and the distance of rows in elements.
     Value a, aStride;
@@ -38,8 +41,7 @@ public:
 
   /// What a micro-kernel is made for.
   struct Form {
-    FloatType arithmetic;
-    Type bType;
+    Type arithmetic, bType;
     /// Columns are whole panels, of which the last one may be cut in half.
     int64_t rows, columns, sumStride;
     /// Sums begin at +0 whatever is there.
@@ -54,6 +56,7 @@ public:
     std::string getName() const;
   };
 
+  ByteDot getByteDot() const { return ByteDot(target); }
   /// Emits a call that adds the terms to the sums in ascending order.
   void emitCall(Code &code, const Form &form, Operands operands);
 

@@ -40,6 +40,9 @@ Value countPanelGroups(Code &code, const PanelMemory &memory);
 /// Copies the groups [low, high) of panels of all matrices b, or computes them from integers of this form.
 void emitPackedPanels(KernelView &view, const IntegerForm &integers, Value low, Value high);
 
+/// Where the sum (i32) of the terms of a packed row of integers stands.
+Value getRowSum(KernelView &view, Value row);
+
 /// Where the packed matrices begin.
 Value getPackedRows(KernelView &view);
 Value getPackedPanels(KernelView &view);

@@ -35,14 +35,15 @@ public:
     bool isTransposed = view.loops.contracted.size() == 1 && view.loops.contracted.front().strides[kB].is(1);
     isTransposed ? packColumns() : packElements(code.constant(0));
   }
-  /// The columns of a term, or of two where terms are interleaved, if they are contiguous.
-  void packRow(Value term, bool isLastAlone);
+  /// The columns of a term, or of as many as are interleaved, if they are contiguous. Terms that are not there repeat
+  /// the last one.
+  void packRow(Value term);
 
 private:
   void packColumns();
   void packElements(Value firstTerm);
   Value loadRow(Value term);
-  Value interleave(Value first, Value second);
+  Value interleave(ArrayRef<Value> rows);
   /// Where the element of a term and a column lies in the panel, in elements.
   Value getPlace(Value term, Value column);
 
@@ -59,8 +60,8 @@ private:
 Value PanelPacker::getPlace(Value term, Value column) {
   if (terms == 1)
     return code.add(code.multiply(term, kPanelColumns), column);
-  Value two = code.constant(2), pair = code.multiply(code.divide(term, two), 2 * kPanelColumns);
-  return code.add(pair, code.add(code.multiply(column, two), code.remainder(term, two)));
+  Value count = code.constant(terms), group = code.multiply(code.divide(term, count), terms * kPanelColumns);
+  return code.add(group, code.add(code.multiply(column, count), code.remainder(term, count)));
 }
 
 /// One element after the other, for the terms from `firstTerm` on.
@@ -87,22 +88,32 @@ Value PanelPacker::loadRow(Value term) {
   return kernels::toMemory(code, code.getLoc(), loaded, moved);
 }
 
-Value PanelPacker::interleave(Value first, Value second) {
+/// The first columns of all rows, then the second ones, and so on.
+Value PanelPacker::interleave(ArrayRef<Value> rows) {
+  if (rows.size() == 1)
+    return rows.front();
+  // Every second row, so that those of both halves take turns.
+  SmallVector<Value> even, odd;
+  for (auto [i, row] : llvm::enumerate(rows))
+    (i % 2 == 0 ? even : odd).push_back(row);
+  Value first = interleave(even), second = interleave(odd);
+  auto count = int32_t(cast<VectorType>(first.getType()).getNumElements());
   SmallVector<int32_t> picks;
-  for (int32_t column = 0; column < kPanelColumns; ++column)
-    picks.append({column, static_cast<int32_t>(column + kPanelColumns)});
+  for (int32_t column = 0; column < count; ++column)
+    picks.append({column, column + count});
   return code.create<LLVM::ShuffleVectorOp>(first, second, picks);
 }
 
-void PanelPacker::packRow(Value term, bool isLastAlone) {
-  Value first = loadRow(term);
-  if (terms > 1)
-    first = interleave(first, isLastAlone ? first : loadRow(code.add(term, 1)));
-  code.store(first, code.at(target, moved, code.multiply(term, kPanelColumns)));
+void PanelPacker::packRow(Value term) {
+  SmallVector<Value> rows;
+  Value last = code.subtract(all, 1);
+  for (int64_t i = 0; i != terms; ++i)
+    rows.push_back(loadRow(i == 0 ? term : code.min(code.add(term, i), last)));
+  code.store(interleave(rows), code.at(target, moved, code.multiply(term, kPanelColumns)));
 }
 
-/// Terms are contiguous: tiles of 16 columns and 16 terms, or pairs of them, are transposed. Absent columns repeat the
-/// last one, whose memory is there.
+/// Terms are contiguous: tiles of 16 columns and 16 terms, or pairs or fours of them, are transposed. Absent columns
+/// repeat the last one, whose memory is there.
 void PanelPacker::packColumns() {
   const Extent &stride = view.loops.n.strides[kB];
   Value last = code.subtract(count, 1);
@@ -134,16 +145,8 @@ void PanelPacker::packColumns() {
 /// one run of memory.
 static void packSideBySide(KernelView &view, Value panels, Value all, function_ref<PanelPacker(Value)> getPacker) {
   Code &code = view.code;
-  int64_t terms = getInterleavedTerms(view.loops.operands[kB].elementType);
-  Value step = code.constant(terms), whole = code.multiply(code.divide(all, step), step);
-  auto packTerms = [&](Value first, Value end, bool isLastAlone) {
-    code.loop(first, end, terms, [&](Value term) {
-      code.loop(0, panels, 1, [&](Value panel) { getPacker(panel).packRow(term, isLastAlone); });
-    });
-  };
-  packTerms(code.constant(0), whole, /*isLastAlone=*/false);
-  if (terms > 1)
-    packTerms(whole, all, /*isLastAlone=*/true);
+  code.loop(0, all, getInterleavedTerms(view.loops.operands[kB].elementType),
+            [&](Value term) { code.loop(0, panels, 1, [&](Value panel) { getPacker(panel).packRow(term); }); });
 }
 
 /// The terms of panels, computed from integers.

@@ -8,6 +8,7 @@
 #include "codegen/cpu/contractions/TransposeTile.h"
 #include "codegen/kernels/ElementMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -19,13 +20,13 @@ Value cpu::getPackedRows(KernelView &view) { return view.loops.scratch; }
 /// An element, or a vector of them, of type `from` in the type `to`, which is at least as wide.
 static Value widen(Code &code, Value moved, Type from, Type to) {
   Value value = kernels::fromMemory(code, code.getLoc(), moved, from);
-  return code.castFloat(value, to);
+  return code.castNumber(value, to);
 }
 
 /// One row.
 static void packRow(KernelView &view, Value source, Value target) {
   Code &code = view.code;
-  Type element = view.loops.operands[kA].elementType, moved = getMovedType(element), wide = view.loops.arithmetic;
+  Type element = view.loops.operands[kA].elementType, moved = getMovedType(element), wide = view.memory.aType;
   const contraction::Loop &innermost = view.loops.contracted.back();
   view.forEachTerm(kA, /*isInnermost=*/true, [&](Value offset, Value term) {
     Value from = code.at(source, moved, offset), to = code.at(target, wide, term);
@@ -61,7 +62,7 @@ void cpu::packScaledRow(Code &code, const ElementRun &source, Value target, Valu
 /// Rows that are neighbours in memory, as many as a vector has lanes: squares of elements are transposed in registers.
 static void packNeighbours(KernelView &view, Value source, Value target) {
   Code &code = view.code;
-  Type element = view.loops.operands[kA].elementType, moved = getMovedType(element), wide = view.loops.arithmetic;
+  Type element = view.loops.operands[kA].elementType, moved = getMovedType(element), wide = view.memory.aType;
   const contraction::Loop &innermost = view.loops.contracted.back();
   view.forEachTerm(kA, /*isInnermost=*/true, [&](Value offset, Value term) {
     Value from = code.at(source, moved, offset), to = code.at(target, wide, term), lanes = code.constant(kPanelColumns);
@@ -87,6 +88,38 @@ static void packNeighbours(KernelView &view, Value source, Value target) {
       });
     });
   });
+}
+
+Value cpu::getRowSum(KernelView &view, Value row) {
+  return view.code.at(row, view.memory.aType, view.code.subtract(view.memory.rowLength.value, kRowSumBytes));
+}
+
+/// Puts zeros after the last term of a packed row of integers, until there are whole groups, and the sum of the row at
+/// its end.
+static void finishIntegers(KernelView &view, Value row) {
+  Code &code = view.code;
+  Type byte = view.memory.aType, number = code.getI32Type();
+  Value terms = view.memory.contracted.value, group = code.constant(getInterleavedTerms(byte));
+  Value whole = code.multiply(code.ceilDivide(terms, group), group);
+  code.loop(terms, whole, 1,
+            [&](Value term) { code.store(code.constant(byte, int64_t(0)), code.at(row, byte, term)); });
+  Value lanes = code.constant(kPanelColumns), end = code.multiply(code.divide(terms, lanes), lanes);
+  auto vector = VectorType::get(kPanelColumns, number);
+  Value zeros = code.spread(code.constant(number, int64_t(0)), kPanelColumns);
+  Value sums = code.loop(code.constant(0), end, kPanelColumns, zeros,
+                         [&](Value term, ValueRange carried) {
+                           Value bytes = code.load(VectorType::get(kPanelColumns, byte), code.at(row, byte, term));
+                           return SmallVector<Value>{code.add(carried[0], code.extendSign(bytes, number))};
+                         })
+                   .front();
+  Value sum = code.create<vector::ReductionOp>(vector::CombiningKind::ADD, sums);
+  sum = code.loop(end, terms, 1, sum,
+                  [&](Value term, ValueRange carried) {
+                    Value element = code.extendSign(code.load(byte, code.at(row, byte, term)), number);
+                    return SmallVector<Value>{code.add(carried[0], element)};
+                  })
+            .front();
+  code.store(sum, getRowSum(view, row));
 }
 
 /// Calls `pack` with the first unit of each run of kPanelColumns from `low` on that has rows of one matrix only, and
@@ -115,8 +148,7 @@ void cpu::emitPackedRows(KernelView &view, Value low, Value high) {
     SmallVector<Value> batch = view.splitBatch(code.divide(unit, rows));
     Value offset = code.multiply(code.remainder(unit, rows), view.loops.m.strides[kA].value);
     Value source = code.at(view.atBatch(kA, batch), view.loops.operands[kA].elementType, offset);
-    Value target =
-        code.at(getPackedRows(view), view.loops.arithmetic, code.multiply(unit, view.memory.rowLength.value));
+    Value target = code.at(getPackedRows(view), view.memory.aType, code.multiply(unit, view.memory.rowLength.value));
     pack(view, source, target);
   };
   auto packOne = [&](Value unit) { packAt(unit, packRow); };
@@ -126,5 +158,10 @@ void cpu::emitPackedRows(KernelView &view, Value low, Value high) {
         code, rows, low, high, [&](Value unit) { packAt(unit, packNeighbours); }, packOne);
   else
     code.loop(low, high, 1, packOne);
+  if (view.loops.isInteger())
+    code.loop(low, high, 1, [&](Value unit) {
+      finishIntegers(view,
+                     code.at(getPackedRows(view), view.memory.aType, code.multiply(unit, view.memory.rowLength.value)));
+    });
   view.loops = all;
 }

@@ -57,8 +57,17 @@ PanelMemory PanelMemory::create(OpBuilder &builder, Location loc, const KernelLo
     if (!loop.strides[KernelLoops::kB].is(0))
       memory.bBatches = times(memory.bBatches, loop.size);
   }
-  int64_t arithmeticBytes = loops.arithmetic.getIntOrFloatBitWidth() / 8;
-  memory.rowLength = alignToOdd(builder, loc, memory.contracted, kernels::kScratchAlignment / arithmeticBytes);
+  memory.aType = loops.isInteger() ? loops.operands[KernelLoops::kA].elementType : loops.arithmetic;
+  int64_t aElementBytes = memory.aType.getIntOrFloatBitWidth() / 8;
+  Extent length = memory.contracted;
+  // The last terms of integers are made whole groups by zeros, and the sum of the row comes after them.
+  if (loops.isInteger()) {
+    Extent whole = alignTo(builder, loc, length, getInterleavedTerms(memory.aType));
+    length = {arith::AddIOp::create(builder, loc, whole.value, number(kRowSumBytes).value)};
+    if (whole.isKnown())
+      length = number(whole.known + kRowSumBytes);
+  }
+  memory.rowLength = alignToOdd(builder, loc, length, kernels::kScratchAlignment / aElementBytes);
   Type bType = loops.getFactorType();
   memory.panels = ceilDivide(builder, loc, loops.n.size, kPanelColumns);
   memory.panelLength =
@@ -71,7 +80,7 @@ PanelMemory PanelMemory::create(OpBuilder &builder, Location loc, const KernelLo
   Extent rows = times(memory.aBatches, loops.m.size);
   Extent matrixLength = times(memory.panels, memory.panelLength);
   int64_t bBytes = bType.getIntOrFloatBitWidth() / 8;
-  memory.aBytes = memory.packsA ? times(times(rows, memory.rowLength), number(arithmeticBytes)) : number(0);
+  memory.aBytes = memory.packsA ? times(times(rows, memory.rowLength), number(aElementBytes)) : number(0);
   memory.bBytes = memory.packsB ? times(times(memory.bBatches, matrixLength), number(bBytes)) : number(0);
   if (memory.packsB && memory.mayPackParts)
     memory.bBytes = {

@@ -19,11 +19,16 @@ inline constexpr int64_t kFewRows = 8;
 /// is read where it lies by kFewRows at most.
 inline constexpr int64_t kFewKnownRows = 32;
 
+/// The sum of each row stands at the end of a packed a of integers.
+inline constexpr int64_t kRowSumBytes = 4;
+
 struct PanelMemory {
   /// With `mayPackParts`, b is packed only where the product has more than kFewRows rows, or kFewKnownRows.
   bool packsA = false, packsB = false, mayPackParts = false;
   /// The product of the contracted loops.
   kernels::Extent contracted;
+  /// The elements of a packed a: those of a for integers, else the arithmetic type.
+  Type aType;
   /// Elements from one row of a packed a to the next: whole cache lines, an odd number of them, so that rows do not
   /// compete for the same places of a cache.
   kernels::Extent rowLength;

@@ -78,7 +78,9 @@ ProductCells ProductCells::chooseForFewRows(const CPUTarget &target, const Kerne
                         cells.shape.panels),
         cells.shape.panels);
   int64_t elementBytes = loops.getFactorType().getIntOrFloatBitWidth() / 8;
-  cells.tiles.terms = std::max<int64_t>(kPartBytes / (cells.getColumns() * elementBytes) / 2 * 2, 2);
+  // Terms of integers are packed as fast where there are as many as are transposed at a time.
+  int64_t unit = loops.isInteger() ? 4 * kPanelColumns : 2;
+  cells.tiles.terms = std::max<int64_t>(llvm::alignDown(kPartBytes / (cells.getColumns() * elementBytes), unit), unit);
   return cells;
 }
 
@@ -113,7 +115,7 @@ ProductEmitter::Cell ProductEmitter::makeCell(Value unit, Value groups, Value fi
   if (view.memory.packsA) {
     Value rows = code.multiply(view.getMatrix(kA, cell.batch), view.loops.m.size.value);
     cell.aStride = view.memory.rowLength.value;
-    cell.a = code.at(getPackedRows(view), view.loops.arithmetic, code.multiply(rows, cell.aStride));
+    cell.a = code.at(getPackedRows(view), view.memory.aType, code.multiply(rows, cell.aStride));
   } else {
     cell.aStride = view.loops.m.strides[kA].value;
     cell.a = view.atBatch(kA, cell.batch);
@@ -208,8 +210,8 @@ void ProductEmitter::emitRows(const Cell &cell, Value first, Value end, const Te
 /// Where the terms of a tile begin in some rows of a, in the arithmetic type, and the distance of the rows. Rows whose
 /// scale is not 1, or that are of another type, are copied.
 std::pair<Value, Value> ProductEmitter::getRowsOfA(const Cell &cell, int64_t rows, Value row, const TermTile &tile) {
-  FloatType arithmetic = view.loops.arithmetic;
-  Type type = view.memory.packsA ? arithmetic : view.loops.operands[kA].elementType;
+  Type arithmetic = view.loops.arithmetic;
+  Type type = view.memory.packsA ? view.memory.aType : view.loops.operands[kA].elementType;
   Value source = code.at(code.at(cell.a, type, code.multiply(row, cell.aStride)), type, tile.first);
   if (!view.loops.hasRowScale)
     return {source, cell.aStride};
@@ -338,7 +340,7 @@ Value ProductEmitter::atRow(const Cell &cell, unsigned operand, Value row) {
 }
 
 void ProductEmitter::startSums(Value sums) {
-  Value wide = code.castFloat(view.outer.lookup(kernel.getStart()), view.loops.arithmetic);
+  Value wide = code.castNumber(view.outer.lookup(kernel.getStart()), view.loops.arithmetic);
   Value all = code.spread(wide, kPanelColumns);
   for (int64_t panel = 0; panel < cells.panels; ++panel)
     code.store(all, code.at(sums, view.loops.arithmetic, panel * kPanelColumns));
@@ -351,7 +353,7 @@ void ProductEmitter::startRow(const Cell &cell, Value row, Value sums) {
   Value initial = atRow(cell, KernelLoops::kInitial, row);
   forEachPanel(cell, sums, [&](Value place, ColumnRun run) {
     Value loaded = view.loadColumns(KernelLoops::kInitial, initial, run);
-    code.store(code.castFloat(loaded, view.loops.arithmetic), place);
+    code.store(code.castNumber(loaded, view.loops.arithmetic), place);
   });
 }
 
@@ -377,13 +379,23 @@ Value ProductEmitter::emitBody(Value product, const Cell &cell, Value row, Colum
   return getColumns(cast<contraction::YieldOp>(body.getTerminator()).getValue());
 }
 
+/// By how much the sums of a row of integers are too large.
+Value ProductEmitter::getExcess(const Cell &cell, Value row) {
+  if (!microKernels.getByteDot().hasExcess())
+    return code.constant(view.loops.arithmetic, int64_t(0));
+  Value start = code.at(cell.a, view.memory.aType, code.multiply(row, cell.aStride));
+  return code.multiply(code.load(view.loops.arithmetic, getRowSum(view, start)), 128);
+}
+
 void ProductEmitter::finishRow(const Cell &cell, Value row, Value sums) {
   unsigned init = view.loops.getInit();
-  Value target = atRow(cell, init, row);
+  Value target = atRow(cell, init, row), excess;
+  if (view.loops.isInteger())
+    excess = code.spread(getExcess(cell, row), kPanelColumns);
   forEachPanel(cell, sums, [&](Value place, ColumnRun run) {
     Value sum = code.load(VectorType::get(kPanelColumns, view.loops.arithmetic),
                           view.loops.chain != 0 ? getTotal(place) : place);
-    Value product = code.castFloat(sum, kernel.getProductType());
+    Value product = view.loops.isInteger() ? code.subtract(sum, excess) : code.castFloat(sum, kernel.getProductType());
     view.storeColumns(emitBody(product, cell, row, run), init, target, run);
   });
 }

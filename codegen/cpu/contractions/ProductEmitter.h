@@ -85,6 +85,7 @@ private:
   void forEachRow(Value first, Value end, function_ref<void(Value row, Value sums)> body);
   void forEachPanel(const Cell &cell, Value sums, function_ref<void(Value sums, ColumnRun run)> body);
   Value atRow(const Cell &cell, unsigned operand, Value row);
+  Value getExcess(const Cell &cell, Value row);
   Value emitBody(Value product, const Cell &cell, Value row, ColumnRun run);
   Value getSums(Value waitingRow);
   /// Where the sum of the chains before this one stands, from where the chain's own stands.

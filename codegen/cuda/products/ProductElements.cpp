@@ -50,7 +50,7 @@ Value ProductElements::loadStart(const ElementPlace &place) {
   auto loadIt = [&]() -> SmallVector<Value> {
     return {widen(load(KernelLoops::kInitial, getOffset(place, KernelLoops::kInitial)))};
   };
-  auto leaveOut = [&]() -> SmallVector<Value> { return {code.constant(loops.arithmetic, 0.0)}; };
+  auto leaveOut = [&]() -> SmallVector<Value> { return {code.create<arith::ConstantOp>(code.getZeroAttr(loops.arithmetic))}; };
   return code.choose(place.isThere, TypeRange{loops.arithmetic}, loadIt, leaveOut).front();
 }
 
@@ -58,7 +58,7 @@ void ProductElements::finish(const ElementPlace &place, Value sum) {
   code.choose(place.isThere, [&] {
     Block &program = kernel.getBody().front();
     IRMapping mapping = body.mapping;
-    mapping.map(program.getArgument(0), code.castFloat(sum, kernel.getProductType()));
+    mapping.map(program.getArgument(0), code.castNumber(sum, kernel.getProductType()));
     for (unsigned input = 0; input < kernel.getInputs().size(); ++input) {
       unsigned operand = loops.getFirstInput() + input;
       if (!program.getArgument(1 + input).use_empty())

@@ -34,7 +34,7 @@ public:
   /// An element of an operand, in its own type.
   Value load(unsigned operand, Value offset);
   /// One in the arithmetic type.
-  Value widen(Value element) { return code.castFloat(element, loops.arithmetic); }
+  Value widen(Value element) { return code.castNumber(element, loops.arithmetic); }
   /// Of a sum.
   Value countTerms();
   /// What the sum of an element begins with. A thread that stands in for another one does not read what that one

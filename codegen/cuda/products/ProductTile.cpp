@@ -84,10 +84,10 @@ SmallVector<ProductTile, 4> ProductTile::choose(const KernelLoops &loops, bool r
   return tiles;
 }
 
-int64_t ProductTile::countShared(FloatType arithmetic) const {
+int64_t ProductTile::countShared(Type arithmetic) const {
   int64_t stages = 2 * terms * (rows + columns + 2 * kPadding);
   if (usesMatrixUnits)
-    stages = (ahead + 1) * terms * (rows + columns) * kMatrixElementBits / arithmetic.getWidth();
+    stages = (ahead + 1) * terms * (rows + columns) * kMatrixElementBits / arithmetic.getIntOrFloatBitWidth();
   return isThin() ? stages : std::max(stages, getSliceRows() * (columns + kPadding));
 }
 

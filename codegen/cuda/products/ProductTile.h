@@ -46,7 +46,7 @@ struct ProductTile {
   /// Of few rows.
   bool isThin() const { return threadColumns == 1; }
   /// Elements of shared memory, of the arithmetic type: stages of terms, or a slice of sums in their place.
-  int64_t countShared(FloatType arithmetic) const;
+  int64_t countShared(Type arithmetic) const;
 
   /// Elements after each term in shared memory, so that threads which store neighbouring terms meet in fewer of its
   /// banks.

@@ -84,4 +84,5 @@ def main():
             make(folder, entry, bits, choose)
 
 
-main()
+if __name__ == "__main__":
+    main()

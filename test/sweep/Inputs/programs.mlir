@@ -543,3 +543,33 @@ func.func @carried(%x: tensor<Dx!T>, %a: f32, %n: index) -> (tensor<Dx!T>, tenso
   %1 = tensor.from_elements %q : tensor<!T>
   return %y, %0, %1 : tensor<Dx!T>, tensor<!T>, tensor<!T>
 }
+
+// types f32, bf16, f16
+func.func @quantize(%x: tensor<RxDx!T>) -> (tensor<RxDxi8>, tensor<Rxf32>, tensor<RxDxi8>, tensor<f32>, tensor<RxDxi8>) {
+  %q, %scale = resid.quantize %x {granularity = row} : tensor<RxDx!T>
+  %t, %whole = resid.quantize %x {granularity = tensor} : tensor<RxDx!T>
+  %u = resid.quantize %x scale(%scale) {granularity = row} : tensor<RxDx!T>, tensor<Rxf32>
+  return %q, %scale, %t, %whole, %u : tensor<RxDxi8>, tensor<Rxf32>, tensor<RxDxi8>, tensor<f32>, tensor<RxDxi8>
+}
+
+// types f32, bf16, f16; static D
+func.func @quantize_groups(%x: tensor<RxDx!T>, %s: tensor<RxDxf32>) -> (tensor<RxDxi8>, tensor<RxDxf32>, tensor<RxDx!T>) {
+  %q, %scale = resid.quantize %x {granularity = group 1} : tensor<RxDx!T>
+  %y = resid.dequantize %q scale(%s) {granularity = group 1} : tensor<RxDxi8>, tensor<RxDxf32> -> tensor<RxDx!T>
+  return %q, %scale, %y : tensor<RxDxi8>, tensor<RxDxf32>, tensor<RxDx!T>
+}
+
+// types f32, bf16, f16
+func.func @dequantize(%integers: tensor<RxDxi8>, %r: tensor<Rxf32>, %t: tensor<f32>) -> (tensor<RxDx!T>, tensor<RxDxf32>) {
+  %y = resid.dequantize %integers scale(%r) {granularity = row} : tensor<RxDxi8>, tensor<Rxf32> -> tensor<RxDx!T>
+  %z = resid.dequantize %integers scale(%t) {granularity = tensor} : tensor<RxDxi8>, tensor<f32>
+  return %y, %z : tensor<RxDx!T>, tensor<RxDxf32>
+}
+
+// types f32, bf16, f16
+func.func @linear_of_integers(%integers: tensor<BxRxDxi8>, %weight: tensor<MxDxi8>, %r: tensor<BxRxf32>, %s: tensor<Mxf32>, %bias: tensor<Mx!P>)
+    -> tensor<BxRxMx!T> {
+  %y = resid.linear %integers, %weight x_scale(%r) weight_scale(%s) bias(%bias)
+      : tensor<BxRxDxi8>, tensor<MxDxi8>, tensor<BxRxf32>, tensor<Mxf32>, tensor<Mx!P> -> tensor<BxRxMx!T>
+  return %y : tensor<BxRxMx!T>
+}

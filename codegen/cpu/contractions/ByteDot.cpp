@@ -1,0 +1,102 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "codegen/cpu/contractions/ByteDot.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+using namespace mlir::resid::cpu;
+
+/// The same bits as a vector of integers of so many bits.
+static Value asIntegers(Code &code, Value vector, int64_t bits) {
+  auto type = cast<VectorType>(vector.getType());
+  int64_t all = type.getNumElements() * type.getElementTypeBitWidth();
+  return code.create<LLVM::BitcastOp>(VectorType::get(all / bits, code.getIntegerType(bits)), vector);
+}
+
+static Value callIntrinsic(Code &code, StringRef name, Type result, ValueRange operands) {
+  return LLVM::CallIntrinsicOp::create(code, code.getLoc(), result, code.getStringAttr(name), operands)->getResult(0);
+}
+
+/// The even bytes with their signs as integers of 16 bits, or the odd ones.
+static Value widenBytes(Code &code, Value vector, bool isOdd) {
+  Value words = asIntegers(code, vector, 16);
+  Value eight = code.create<arith::ConstantOp>(
+      DenseElementsAttr::get(cast<VectorType>(words.getType()), APInt(16, static_cast<uint64_t>(8))));
+  if (!isOdd)
+    words = code.create<arith::ShLIOp>(words, eight);
+  return code.create<arith::ShRSIOp>(words, eight);
+}
+
+SmallVector<Value> ByteDot::prepare(Code &code, Value bytes) const {
+  if (hasExcess())
+    return {code.exclusiveOr(bytes, code.spread(code.constant(code.getI32Type(), int64_t(int32_t(0x80808080))),
+                                                cast<VectorType>(bytes.getType()).getNumElements()))};
+  if (target.hasByteDot)
+    return {bytes};
+  return {widenBytes(code, bytes, false), widenBytes(code, bytes, true)};
+}
+
+/// Lanes of a vector from `first` on.
+static Value takeLanes(Code &code, Value vector, int64_t first, int64_t count) {
+  if (cast<VectorType>(vector.getType()).getNumElements() == count)
+    return vector;
+  auto lanes = llvm::to_vector(llvm::seq<int32_t>(int32_t(first), int32_t(first + count)));
+  return code.create<LLVM::ShuffleVectorOp>(vector, vector, lanes);
+}
+
+static Value join(Code &code, ArrayRef<Value> pieces) {
+  if (pieces.size() == 1)
+    return pieces.front();
+  Value first = join(code, pieces.take_front(pieces.size() / 2)),
+        second = join(code, pieces.drop_front(pieces.size() / 2));
+  auto count = int32_t(2 * cast<VectorType>(first.getType()).getNumElements());
+  return code.create<LLVM::ShuffleVectorOp>(first, second, llvm::to_vector(llvm::seq<int32_t>(0, count)));
+}
+
+Value ByteDot::add(Code &code, Value sums, Value a, ArrayRef<Value> b) const {
+  int64_t lanes = cast<VectorType>(sums.getType()).getNumElements(), piece = std::min(lanes, getPieceLanes());
+  SmallVector<Value> pieces;
+  for (int64_t first = 0; first < lanes; first += piece) {
+    SmallVector<Value> factors;
+    for (Value factor : b) {
+      int64_t perLane = cast<VectorType>(factor.getType()).getNumElements() / lanes;
+      factors.push_back(takeLanes(code, factor, first * perLane, piece * perLane));
+    }
+    pieces.push_back(addPiece(code, takeLanes(code, sums, first, piece), takeLanes(code, a, 0, piece), factors));
+  }
+  return join(code, pieces);
+}
+
+Value ByteDot::addPiece(Code &code, Value sums, Value a, ArrayRef<Value> b) const {
+  auto type = cast<VectorType>(sums.getType());
+  int64_t bits = 32 * type.getNumElements();
+  if (hasExcess())
+    return callIntrinsic(code, "llvm.x86.avx512.vpdpbusd." + std::to_string(bits), type,
+                         {sums, asIntegers(code, b.front(), 8), asIntegers(code, a, 8)});
+  if (target.hasByteDot)
+    return callIntrinsic(
+        code, "llvm.aarch64.neon.sdot.v" + std::to_string(bits / 32) + "i32.v" + std::to_string(bits / 8) + "i8", type,
+        {sums, asIntegers(code, b.front(), 8), asIntegers(code, a, 8)});
+  StringRef name = bits == 512   ? "llvm.x86.avx512.pmaddw.d.512"
+                   : bits == 256 ? "llvm.x86.avx2.pmadd.wd"
+                                 : "llvm.x86.sse2.pmadd.wd";
+  for (auto [isOdd, factor] : llvm::enumerate(b)) {
+    Value own = widenBytes(code, a, isOdd);
+    if (target.isX86) {
+      sums = code.add(sums, callIntrinsic(code, name, type, {factor, own}));
+      continue;
+    }
+    // Products of words, then those of neighbours.
+    Type number = code.getI32Type();
+    Value products = code.multiply(code.extendSign(factor, number), code.extendSign(own, number));
+    for (int32_t half : {0, 1}) {
+      auto lanes = llvm::map_to_vector(llvm::seq<int32_t>(0, int32_t(type.getNumElements())),
+                                       [&](int32_t lane) { return 2 * lane + half; });
+      sums = code.add(sums, Value(code.create<LLVM::ShuffleVectorOp>(products, products, lanes)));
+    }
+  }
+  return sums;
+}

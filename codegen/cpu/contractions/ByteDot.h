@@ -1,0 +1,37 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How a processor adds four products of bytes to each number of a vector. Which instructions it has for that decides
+// here alone; all give the same numbers.
+
+#ifndef RESID_CODEGEN_CPU_CONTRACTIONS_BYTEDOT_H
+#define RESID_CODEGEN_CPU_CONTRACTIONS_BYTEDOT_H
+
+#include "codegen/builder/Code.h"
+#include "codegen/cpu/choice/CPUTarget.h"
+
+namespace mlir::resid::cpu {
+
+/// Factors of up to 16 numbers, whose four bytes each are what is multiplied. Vectors are of i32.
+class ByteDot {
+public:
+  explicit ByteDot(const CPUTarget &target) : target(target) {}
+
+  /// Whether b is taken for numbers of 0 to 255 that are 128 too large: x86 multiplies bytes with a sign by bytes
+  /// without one. The sums are too large then, by 128 times the sum of a's bytes.
+  bool hasExcess() const { return target.isX86 && target.hasByteDot; }
+
+  /// What `add` wants of b's bytes: one vector, or one for every second byte.
+  SmallVector<Value> prepare(Code &code, Value bytes) const;
+  /// sums + the products of both, in any order and modulo 2^32; `a` is one number in all lanes.
+  Value add(Code &code, Value sums, Value a, ArrayRef<Value> b) const;
+
+private:
+  Value addPiece(Code &code, Value sums, Value a, ArrayRef<Value> b) const;
+  int64_t getPieceLanes() const { return (hasExcess() ? target.vectorBits : target.integerBits) / 32; }
+
+  const CPUTarget &target;
+};
+
+} // namespace mlir::resid::cpu
+
+#endif // RESID_CODEGEN_CPU_CONTRACTIONS_BYTEDOT_H

@@ -1,0 +1,222 @@
+// Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Text and verifiers of the family Quantize.
+
+#include "dialect/Assembly.h"
+#include "dialect/TypeLists.h"
+#include "dialect/Verification.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::resid;
+
+/// The type of the scales of a tensor; null where it has none.
+static RankedTensorType getScaleType(Type quantized, Granularity granularity, std::optional<int64_t> group) {
+  auto type = dyn_cast<RankedTensorType>(quantized);
+  if (!type || type.getRank() == 0)
+    return {};
+  SmallVector<int64_t> shape(type.getShape().drop_back());
+  if (granularity == Granularity::Tensor)
+    shape.clear();
+  if (granularity == Granularity::Group) {
+    if (!group || *group < 1 || type.isDynamicDim(type.getRank() - 1))
+      return {};
+    shape.push_back(llvm::divideCeil(type.getShape().back(), *group));
+  }
+  return RankedTensorType::get(shape, Float32Type::get(type.getContext()));
+}
+
+static RankedTensorType withElement(Type type, Type element) {
+  return cast<RankedTensorType>(cast<RankedTensorType>(type).clone(element));
+}
+
+//===------------------------------------------- text -------------------------------------------------------------===//
+
+/// `{granularity = row | tensor | group G, …}`, whose first value is no attribute of MLIR.
+static ParseResult parseGranularity(OpAsmParser &parser, OperationState &state) {
+  auto parseEntry = [&]() -> ParseResult {
+    std::string name;
+    if (parser.parseKeywordOrString(&name) || parser.parseEqual())
+      return failure();
+    if (name != "granularity") {
+      Attribute value;
+      return parser.parseAttribute(value, name, state.attributes);
+    }
+    StringRef keyword;
+    SMLoc place = parser.getCurrentLocation();
+    if (parser.parseKeyword(&keyword))
+      return failure();
+    std::optional<Granularity> granularity = symbolizeGranularity(keyword);
+    if (!granularity)
+      return parser.emitError(place, "expected granularity to be row, tensor or group G, but got '") << keyword << "'";
+    state.addAttribute(name, GranularityAttr::get(parser.getContext(), *granularity));
+    int64_t group;
+    if (*granularity != Granularity::Group)
+      return success();
+    if (parser.parseInteger(group))
+      return failure();
+    state.addAttribute("group", parser.getBuilder().getI64IntegerAttr(group));
+    return success();
+  };
+  SMLoc place = parser.getCurrentLocation();
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::OptionalBraces, parseEntry))
+    return failure();
+  if (!state.attributes.get("granularity"))
+    return parser.emitError(place, "expected {granularity = row}, tensor or group G");
+  return success();
+}
+
+static void printGranularity(OpAsmPrinter &printer, Operation *op, Granularity granularity,
+                             std::optional<int64_t> group) {
+  printer << " {granularity = " << stringifyGranularity(granularity);
+  if (group)
+    printer << " " << *group;
+  for (NamedAttribute attribute : op->getAttrs())
+    if (attribute.getName() != "granularity" && attribute.getName() != "group")
+      printer << ", " << attribute.getName().getValue() << " = " << attribute.getValue();
+  printer << "}";
+}
+
+static Granularity findGranularity(const OperationState &state) {
+  return cast<GranularityAttr>(state.attributes.get("granularity")).getValue();
+}
+
+static std::optional<int64_t> findGroup(const OperationState &state) {
+  auto group = dyn_cast_or_null<IntegerAttr>(state.attributes.get("group"));
+  return group ? std::optional(group.getInt()) : std::nullopt;
+}
+
+/// `%x (scale(%scale))? {granularity = …} : Tx (, Tscale)?`.
+ParseResult QuantizeOp::parse(OpAsmParser &parser, OperationState &state) {
+  OpAsmParser::UnresolvedOperand x;
+  OptionalOperand scale;
+  if (parser.parseOperand(x))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("scale")) &&
+      (parser.parseLParen() || parser.parseOperand(scale.emplace()) || parser.parseRParen()))
+    return failure();
+  SMLoc place;
+  Type xType, scaleType;
+  if (parseGranularity(parser, state) || parser.parseColon() || parser.getCurrentLocation(&place) ||
+      parseTypes(parser, {{"x", xType}, {"scale", scaleType, scale.has_value()}}))
+    return failure();
+  RankedTensorType found = getScaleType(xType, findGranularity(state), findGroup(state));
+  if (!found)
+    return parser.emitError(place, "expected x of rank 1 or more, and for groups of 1 or more with a static last "
+                                   "dimension, but got ")
+           << xType;
+  state.addTypes(withElement(xType, parser.getBuilder().getI8Type()));
+  if (!scale)
+    state.addTypes(found);
+  if (parser.resolveOperand(x, xType, state.operands))
+    return failure();
+  return failure(scale && parser.resolveOperand(*scale, scaleType, state.operands));
+}
+
+void QuantizeOp::print(OpAsmPrinter &printer) {
+  printer << " " << getX();
+  if (getStaticScale())
+    printer << " scale(" << getStaticScale() << ")";
+  printGranularity(printer, *this, getGranularity(), getGroup());
+  printer << " : " << getX().getType();
+  if (getStaticScale())
+    printer << ", " << getStaticScale().getType();
+}
+
+/// `%q scale(%scale) {granularity = …} : Tq, Tscale (-> Tresult)?`.
+ParseResult DequantizeOp::parse(OpAsmParser &parser, OperationState &state) {
+  OpAsmParser::UnresolvedOperand q, scale;
+  Type qType, scaleType, result;
+  SMLoc place;
+  if (parser.parseOperand(q) || parser.parseKeyword("scale") || parser.parseLParen() || parser.parseOperand(scale) ||
+      parser.parseRParen() || parseGranularity(parser, state) || parser.parseColon() ||
+      parser.getCurrentLocation(&place) || parseTypes(parser, {{"q", qType}, {"scale", scaleType}}) ||
+      (succeeded(parser.parseOptionalArrow()) && parser.parseType(result)))
+    return failure();
+  if (!isa<RankedTensorType>(qType))
+    return parser.emitError(place, "expected q to be a ranked tensor, but got ") << qType;
+  state.addTypes(result ? result : withElement(qType, parser.getBuilder().getF32Type()));
+  return failure(parser.resolveOperand(q, qType, state.operands) ||
+                 parser.resolveOperand(scale, scaleType, state.operands));
+}
+
+void DequantizeOp::print(OpAsmPrinter &printer) {
+  printer << " " << getQ() << " scale(" << getScale() << ")";
+  printGranularity(printer, *this, getGranularity(), getGroup());
+  printer << " : " << getQ().getType() << ", " << getScale().getType();
+  if (!getType().getElementType().isF32())
+    printer << " -> " << getType();
+}
+
+//===------------------------------------------- verifiers --------------------------------------------------------===//
+
+/// A group is there exactly for that granularity, and its size and that of the last dimension are right.
+static LogicalResult verifyGroup(Operation *op, RankedTensorType type, Granularity granularity,
+                                 std::optional<int64_t> group) {
+  if (group.has_value() != (granularity == Granularity::Group))
+    return op->emitOpError("expected group exactly where granularity is group");
+  if (group && *group < 1)
+    return op->emitOpError("expected groups of 1 or more but got ") << *group;
+  if (group && type.isDynamicDim(type.getRank() - 1))
+    return op->emitOpError("expected a static last dimension for groups but got ") << type;
+  return success();
+}
+
+static LogicalResult verifyScaleShape(Operation *op, RankedTensorType expected, RankedTensorType scale) {
+  if (succeeded(verifyCompatibleShape(scale.getShape(), expected.getShape())))
+    return success();
+  return op->emitOpError("expected scale of the shape of ") << expected << " but got " << scale;
+}
+
+LogicalResult QuantizeOp::verify() {
+  RankedTensorType x = getX().getType();
+  if (failed(verifyGroup(*this, x, getGranularity(), getGroup()))) // quantize.C2
+    return failure();
+  RankedTensorType expected = getScaleType(x, getGranularity(), getGroup());
+  if (getStaticScale() && failed(verifyScaleShape(*this, expected, getStaticScale().getType()))) // quantize.C3
+    return failure();
+  if (getQ().getType().getShape() != x.getShape()) // quantize.C4
+    return emitOpError("expected q of the shape of ") << x << " but got " << getQ().getType();
+  if (!getStaticScale() == !getScale())
+    return emitOpError("expected scale as an operand or as a result");
+  if (getScale() && getScale().getType() != expected)
+    return emitOpError("expected scale of type ") << expected << " but got " << getScale().getType();
+  return success();
+}
+
+LogicalResult DequantizeOp::verify() {
+  RankedTensorType q = getQ().getType();
+  if (failed(verifyGroup(*this, q, getGranularity(), getGroup()))) // dequantize.C2
+    return failure();
+  if (failed(verifyScaleShape(*this, getScaleType(q, getGranularity(), getGroup()),
+                              getScale().getType()))) // dequantize.C3
+    return failure();
+  if (getType().getShape() != q.getShape()) // dequantize.C4
+    return emitOpError("expected a result of the shape of ") << q << " but got " << getType();
+  return success();
+}
+
+//===------------------------------------------- sizes ------------------------------------------------------------===//
+
+/// The leading dimensions of the scales of rows and groups are those of what was quantised.
+static void uniteScale(Value scale, Value whole, Granularity granularity,
+                       function_ref<void(Value, int64_t, Value, int64_t)> unite) {
+  int64_t leading = cast<RankedTensorType>(whole.getType()).getRank() - 1;
+  for (int64_t dimension = 0; granularity != Granularity::Tensor && dimension < leading; ++dimension)
+    unite(scale, dimension, whole, dimension);
+}
+
+static void uniteAll(Value value, Value whole, function_ref<void(Value, int64_t, Value, int64_t)> unite) {
+  for (int64_t dimension = 0; dimension < cast<RankedTensorType>(whole.getType()).getRank(); ++dimension)
+    unite(value, dimension, whole, dimension);
+}
+
+void QuantizeOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, int64_t)> unite) {
+  uniteAll(getQ(), getX(), unite);
+  uniteScale(getStaticScale() ? getStaticScale() : getScale(), getX(), getGranularity(), unite);
+}
+
+void DequantizeOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, int64_t)> unite) {
+  uniteAll(getResult(), getQ(), unite);
+  uniteScale(getScale(), getQ(), getGranularity(), unite);
+}
