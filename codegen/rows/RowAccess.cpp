@@ -64,10 +64,17 @@ static bool isScalarProgram(linalg::GenericOp op, ArrayRef<AffineMap> maps) {
 
 bool rows::isScalarProgram(linalg::GenericOp op) { return ::isScalarProgram(op, op.getIndexingMapsArray()); }
 
+/// Rows are read at other columns where it is known how many there are.
+static SmallVector<AffineMap> undoMoves(linalg::GenericOp op) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  bool isKnown = !sizes.empty() && !ShapedType::isDynamic(sizes.back());
+  return llvm::map_to_vector(op.getIndexingMapsArray(), [&](AffineMap map) { return isKnown ? undoMove(map) : map; });
+}
+
 bool rows::isElementwise(Operation *op) {
   auto generic = dyn_cast_if_present<linalg::GenericOp>(op);
   return generic && generic.getNumParallelLoops() == generic.getNumLoops() &&
-         ::isScalarProgram(generic, llvm::map_to_vector(generic.getIndexingMapsArray(), undoMove)) &&
+         ::isScalarProgram(generic, undoMoves(generic)) &&
          llvm::all_of(generic.getDpsInitsMutable(),
                       [&](OpOperand &init) { return generic.getMatchingIndexingMap(&init).isIdentity(); });
 }

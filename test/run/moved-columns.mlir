@@ -105,3 +105,23 @@ func.func @quartered(%x: tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<2x64xf32
   } -> tensor<2x64xf32>
   return %y, %n : tensor<2x64xf32>, tensor<2x64xf32>
 }
+
+// Of an open number of columns, a loop reads them.
+// RUN: resid-run %s --entry=open '--arg=f32[3x5]=random:1' --check | FileCheck %s --check-prefix=OPEN
+// OPEN: out0: ok, bit-equal
+func.func @open(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %rows = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %half = tensor.dim %x, %c1 : tensor<?x?xf32>
+  %columns = arith.muli %half, %c2 : index
+  %e = tensor.empty(%rows, %columns) : tensor<?x?xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c floordiv 2)>, #row], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.addf %a, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
