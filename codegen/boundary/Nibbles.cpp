@@ -40,22 +40,21 @@ static Value unpack(Code &code, Value bytes, RankedTensorType type) {
   Value empty = tensor::EmptyOp::create(code, code.getLoc(), sizes, type.getElementType());
   AffineMap elements = code.getMultiDimIdentityMap(type.getRank());
   SmallVector<AffineExpr> pair(elements.getResults());
+  AffineExpr half = pair.back() % 2;
   pair.back() = pair.back().floorDiv(2);
+  auto getMap = [&](ArrayRef<AffineExpr> results) {
+    return AffineMap::get(type.getRank(), 0, results, code.getContext());
+  };
+  auto shiftType = RankedTensorType::get({2}, code.getI8Type());
+  Value shifts = code.create<arith::ConstantOp>(DenseElementsAttr::get(shiftType, ArrayRef<int8_t>{0, 4}));
   auto body = [&](OpBuilder &nested, Location loc, ValueRange read) {
     Code inner(nested, loc);
-    Value half =
-        inner.create<arith::RemUIOp>(inner.create<linalg::IndexOp>(last), inner.create<arith::ConstantIndexOp>(2));
-    Value zero = inner.create<arith::ConstantIndexOp>(0);
-    Value isHigh = inner.create<arith::CmpIOp>(arith::CmpIPredicate::ne, half, zero);
-    Value four = inner.create<arith::ConstantOp>(inner.getI8IntegerAttr(4));
-    Value high = inner.create<arith::ShRSIOp>(read[0], four);
-    Value chosen = inner.create<arith::SelectOp>(isHigh, high, read[0]);
-    inner.create<linalg::YieldOp>(ValueRange(inner.create<arith::TruncIOp>(type.getElementType(), chosen)));
+    Value shifted = inner.create<arith::ShRSIOp>(read[0], read[1]);
+    inner.create<linalg::YieldOp>(ValueRange(inner.create<arith::TruncIOp>(type.getElementType(), shifted)));
   };
   SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
-  auto maps = {AffineMap::get(type.getRank(), 0, pair, code.getContext()), elements};
-  auto unpacked = linalg::GenericOp::create(code, code.getLoc(), TypeRange(type), bytes, empty,
-                                            ArrayRef<AffineMap>(maps), loops, body);
+  auto unpacked = linalg::GenericOp::create(code, code.getLoc(), TypeRange(type), ValueRange{bytes, shifts}, empty,
+                                            ArrayRef<AffineMap>{getMap(pair), getMap(half), elements}, loops, body);
   unpacked->setAttr(kNibblesNote, code.getUnitAttr());
   return unpacked.getResult(0);
 }

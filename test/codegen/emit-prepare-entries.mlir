@@ -204,7 +204,7 @@ func.func @unranked(%x: tensor<*xf32>) {
 // CHECK-SAME:    arguments = [{name = "arg0", shape = array<i64: -1, 3>, type = tensor<?x6xi4>}]
 // CHECK-SAME:    type = "(tensor<?x6xi4>) -> tensor<?x6xi32>"
 // CHECK:         %[[TENSOR:.*]] = bufferization.to_tensor %[[BYTES]]
-// CHECK:         %[[ELEMENTS:.*]] = linalg.generic {{.*}} ins(%[[TENSOR]] : tensor<?x3xi8>) outs(%{{.*}} : tensor<?x6xi4>) attrs = {resid.nibbles}
+// CHECK:         %[[ELEMENTS:.*]] = linalg.generic {{.*}} ins(%[[TENSOR]], %{{.*}} : tensor<?x3xi8>, tensor<2xi8>) outs(%{{.*}} : tensor<?x6xi4>) attrs = {resid.nibbles}
 // CHECK:         arith.extsi %[[ELEMENTS]]
 func.func @nibbles(%q: tensor<?x6xi4>) -> tensor<?x6xi32> {
   %y = arith.extsi %q : tensor<?x6xi4> to tensor<?x6xi32>

@@ -1,14 +1,14 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # make_weights.py OUT NAME=TYPE[SIZES]:START …: writes a safetensors file by its published format, and by no code of resid. Each
-# tensor holds START, START+1, … as BF16, F16, F32, F64 or I64. With --extra=TEXT, the header's last entry is TEXT as it stands.
+# tensor holds START, START+1, … as BF16, F16, F32, F64, I64 or U8. With --extra=TEXT, the header's last entry is TEXT as it stands.
 
 import json
 import pathlib
 import struct
 import sys
 
-FORMS = {"F16": "<e", "F32": "<f", "F64": "<d", "I64": "<q"}
+FORMS = {"F16": "<e", "F32": "<f", "F64": "<d", "I64": "<q", "U8": "<B"}
 
 
 def encode(kind, value):
