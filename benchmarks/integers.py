@@ -3,15 +3,18 @@
 #
 # Measures products of i8 by i8 as resid compiles them beside its own f32 and beside peers, whose weights are prepared ahead, all
 # in this process and by turns. Prints medians, and ratios to the first line: above 1, resid's integers are faster. Peers that
-# are not installed are named. Needs the packages resid and numpy: PYTHONPATH=build/python python3 benchmarks/integers.py
+# are not installed are named. Needs numpy: PYTHONPATH=build/python python3 benchmarks/integers.py
 
 import argparse
+import pathlib
 import statistics
+import subprocess
 import time
 
 import numpy
 import resid
 
+BUILD = pathlib.Path(__file__).resolve().parents[1] / "build"
 SHAPES = ("128x384x1536", "128x1536x384", "512x768x3072", "2048x2048x2048")
 
 PROGRAM = """
@@ -26,11 +29,14 @@ func.func @floats(%x: tensor<{m}x{k}xf32>, %w: tensor<{n}x{k}xf32> {{resid.weigh
 """
 
 
-def own_ways(arrays, sizes, threads):
-    module = resid.compile(PROGRAM.format(**sizes), pack_weights=True)
-    packed = {"integers": module.prepare("integers", w=arrays["w"]), "floats": module.prepare("floats", w=arrays["fw"])}
-    yield "resid, integers", lambda: module.integers(arrays["q"], *packed["integers"], arrays["r"], arrays["s"])
-    yield "resid, f32", lambda: module.floats(arrays["x"], *packed["floats"])
+def own_ways(arrays, sizes, threads, cpu):
+    packed = subprocess.run([BUILD / "bin/resid-opt", "-", "--resid-pack-weights"], input=PROGRAM.format(**sizes), text=True,
+                            check=True, capture_output=True).stdout
+    module = resid.compile(packed, cpu=cpu)
+    integers, floats = module.integers_prepare(arrays["w"]), module.floats_prepare(arrays["fw"])
+    result = numpy.empty((sizes["m"], sizes["n"]), numpy.float32)
+    yield f"resid, integers, {cpu}", lambda: module.integers(arrays["q"], integers, arrays["r"], arrays["s"], out=result, threads=threads)
+    yield f"resid, f32, {cpu}", lambda: module.floats(arrays["x"], floats, out=result, threads=threads)
 
 
 def runtime_ways(arrays, sizes, threads):
@@ -51,7 +57,7 @@ def runtime_ways(arrays, sizes, threads):
     session.run_with_iobinding(binding)
     expected = arrays["q"].astype(numpy.int64) @ arrays["w"].astype(numpy.int64).T
     exact = "" if (result == expected).all() else ", of which some sums saturate"
-    yield f"ONNX Runtime {onnxruntime.__version__}, MatMulInteger{exact}", lambda: session.run_with_iobinding(binding)
+    yield f"ONNX Runtime {onnxruntime.__version__}, MatMulInteger{exact}", lambda kept=result: session.run_with_iobinding(binding)
 
 
 def torch_ways(arrays, sizes, threads):
@@ -67,11 +73,6 @@ def torch_ways(arrays, sizes, threads):
         return torch.ops.onednn.qlinear_pointwise(unsigned, 0.01, 128, packed, scales, zeros, None, 1.0, 0, torch.float32, "none", [], "")
     linear()
     yield f"PyTorch {torch.__version__}, oneDNN's qlinear", linear
-
-
-def vino_ways(arrays, sizes, threads):
-    import openvino
-    raise ImportError(f"OpenVINO {openvino.__version__} has no product of integers alone")
 
 
 def measure(ways, seconds):
@@ -92,6 +93,7 @@ def main():
     parser = argparse.ArgumentParser(description="Measures products of integers beside f32 and peers, by turns.")
     parser.add_argument("--shapes", default=",".join(SHAPES), help="ROWSxTERMSxCOLUMNS,…")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--cpus", default="native", help="of resid's own, such as native,x86-64-v3")
     parser.add_argument("--seconds", type=float, default=3.0, help="for each shape")
     flags = parser.parse_args()
     for shape in flags.shapes.split(","):
@@ -103,7 +105,9 @@ def main():
             arrays[name] = draw.random(size, numpy.float32)
         arrays["x"], arrays["fw"] = arrays["q"].astype(numpy.float32), arrays["w"].astype(numpy.float32)
         ways = []
-        for find in (own_ways, runtime_ways, torch_ways):
+        for cpu in flags.cpus.split(","):
+            ways += own_ways(arrays, sizes, flags.threads, cpu)
+        for find in (runtime_ways, torch_ways):
             try:
                 ways += find(arrays, sizes, flags.threads)
             except (ImportError, AttributeError, RuntimeError) as error:

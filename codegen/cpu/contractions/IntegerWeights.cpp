@@ -15,6 +15,8 @@ using namespace mlir::resid;
 using namespace mlir::resid::cpu;
 using contraction::KernelLoops;
 
+/// So many bytes of as many columns are transposed among each other.
+static constexpr int64_t kPartBytes = kPanelColumns;
 /// Memory is fetched into the cache so many bytes of a column ahead.
 static constexpr int64_t kBytesAhead = 512;
 
@@ -85,7 +87,9 @@ private:
   Value gather(int64_t panel, Value array, Type type, Value group);
   Parameters loadParameters(int64_t panel, Value group);
   void transposeTile(Value byte);
-  SmallVector<Value> loadTerms(int64_t panel, int64_t byte);
+  SmallVector<Value> loadTerms(int64_t panel, Value part, int64_t byte);
+  SmallVector<Value> addPart(ArrayRef<Parameters> parameters, Value firstByte, Value part, ValueRange first,
+                             TermBody body);
   Value scale(const Parameters &parameters, Value numbers);
 
   Code &code;
@@ -102,15 +106,14 @@ private:
 } // namespace
 
 /// A line of each column for each that is read, one after the other between the terms: many at once would keep other
-/// reads waiting. At the end of the columns, those that come after these ones are next.
+/// reads waiting. Each part of a line fetches for as large a part of the columns. At the end of the columns, those that
+/// come after these ones are next.
 void IntegerReader::fetchAhead(Value byte, int64_t step) {
-  int64_t count = panels * kPanelColumns, lines = count * form.tileBytes / kLineBytes;
-  int64_t line = step * lines / form.tileBytes;
-  if (line == (step + 1) * lines / form.tileBytes)
+  constexpr int64_t parts = kLineBytes / kPartBytes;
+  int64_t count = panels * kPanelColumns, lines = count / parts, line = step * lines / kPartBytes;
+  if (line == (step + 1) * lines / kPartBytes)
     return;
-  // A tile that is a part of a line fetches for as large a part of the columns.
-  Value parts = code.constant(kLineBytes / form.tileBytes);
-  Value part = code.remainder(code.divide(byte, code.constant(form.tileBytes)), parts);
+  Value part = code.remainder(code.divide(byte, code.constant(kPartBytes)), code.constant(parts));
   Value place = code.min(code.add(code.multiply(part, lines), line), code.subtract(columns.present, 1));
   Value ahead = code.add(byte, kBytesAhead), isHere = code.compare(arith::CmpIPredicate::slt, ahead, columns.stride);
   code.prefetch(atByte(place, code.select(isHere, ahead, code.add(ahead, code.multiply(columns.stride, count - 1)))));
@@ -153,10 +156,9 @@ void IntegerReader::transposeTile(Value byte) {
   }
 }
 
-/// The terms that a byte of each column has: one, or two.
-SmallVector<Value> IntegerReader::loadTerms(int64_t panel, int64_t byte) {
-  int64_t vector = panel * kPanelColumns + byte % kPanelColumns, part = byte / kPanelColumns;
-  Value start = code.at(tile, code.getI8Type(), vector * form.tileBytes + part * kPanelColumns);
+/// The terms that byte `byte` of a part of the tile has in each column: one, or two.
+SmallVector<Value> IntegerReader::loadTerms(int64_t panel, Value part, int64_t byte) {
+  Value start = code.at(part, code.getI8Type(), (panel * kPanelColumns + byte) * form.tileBytes);
   Value wide =
       code.create<arith::ExtSIOp>(integers, code.load(VectorType::get(kPanelColumns, code.getI8Type()), start));
   if (!form.areNibbles)
@@ -176,31 +178,40 @@ Value IntegerReader::scale(const Parameters &parameters, Value numbers) {
   return code.multiply(parameters.scales, parameters.zeros ? code.subtract(number, parameters.zeros) : number);
 }
 
+/// The terms of a part of the tile, which lies at `part` and begins with byte `firstByte` of each column.
+SmallVector<Value> IntegerReader::addPart(ArrayRef<Parameters> parameters, Value firstByte, Value part,
+                                          ValueRange first, TermBody body) {
+  int64_t byteTerms = form.areNibbles ? 2 : 1;
+  Value term = code.multiply(firstByte, byteTerms);
+  SmallVector<Value> next(first);
+  for (int64_t byte = 0; byte < kPartBytes; ++byte) {
+    SmallVector<SmallVector<Value>> numbers;
+    for (int64_t panel = 0; panel < panels; ++panel)
+      numbers.push_back(loadTerms(panel, part, byte));
+    fetchAhead(firstByte, byte);
+    for (int64_t half = 0; half < byteTerms; ++half) {
+      SmallVector<Value> vectors;
+      for (int64_t panel = 0; panel < panels; ++panel)
+        vectors.push_back(scale(parameters[panel], numbers[panel][half]));
+      next = body(code.add(term, byte * byteTerms + half), vectors, next);
+    }
+  }
+  return next;
+}
+
 SmallVector<Value> IntegerReader::run(Value terms, ValueRange first, TermBody body) {
   Value groups = code.divide(terms, code.constant(form.group));
-  int64_t byteTerms = form.areNibbles ? 2 : 1;
-  return code.loop(0, groups, 1, first, [&](Value group, ValueRange carried) {
+  return code.loop(0, groups, 1, first, [&](Value group, ValueRange ofGroup) {
     SmallVector<Parameters> parameters;
     for (int64_t panel = 0; panel < panels; ++panel)
       parameters.push_back(loadParameters(panel, group));
     Value start = code.multiply(group, form.getGroupBytes());
-    return code.rolledLoop(0, form.getGroupBytes(), form.tileBytes, carried, [&](Value tileStart, ValueRange inner) {
-      Value byte = code.add(start, tileStart), term = code.multiply(byte, byteTerms);
+    return code.rolledLoop(0, form.getGroupBytes(), form.tileBytes, ofGroup, [&](Value offset, ValueRange ofTile) {
+      Value byte = code.add(start, offset);
       transposeTile(byte);
-      SmallVector<Value> next(inner);
-      for (int64_t i = 0; i < form.tileBytes; ++i) {
-        SmallVector<SmallVector<Value>> numbers;
-        for (int64_t panel = 0; panel < panels; ++panel)
-          numbers.push_back(loadTerms(panel, i));
-        fetchAhead(byte, i);
-        for (int64_t half = 0; half < byteTerms; ++half) {
-          SmallVector<Value> vectors;
-          for (int64_t panel = 0; panel < panels; ++panel)
-            vectors.push_back(scale(parameters[panel], numbers[panel][half]));
-          next = body(code.add(term, i * byteTerms + half), vectors, next);
-        }
-      }
-      return next;
+      return code.rolledLoop(0, form.tileBytes, kPartBytes, ofTile, [&](Value part, ValueRange ofPart) {
+        return addPart(parameters, code.add(byte, part), code.at(tile, code.getI8Type(), part), ofPart, body);
+      });
     });
   });
 }
