@@ -56,47 +56,52 @@ static Value join(Code &code, ArrayRef<Value> pieces) {
   return code.create<LLVM::ShuffleVectorOp>(first, second, llvm::to_vector(llvm::seq<int32_t>(0, count)));
 }
 
-Value ByteDot::add(Code &code, Value sums, Value a, ArrayRef<Value> b) const {
+Value ByteDot::pack(Code &code, Value bytes) const {
+  if (getParts() == 1)
+    return bytes;
+  Value even = asIntegers(code, widenBytes(code, bytes, /*isOdd=*/false), 32);
+  Value odd = asIntegers(code, widenBytes(code, bytes, /*isOdd=*/true), 32);
+  auto count = int32_t(cast<VectorType>(even.getType()).getNumElements());
+  SmallVector<int32_t> lanes;
+  for (int32_t lane = 0; lane < count; ++lane)
+    lanes.append({lane, lane + count});
+  return code.create<LLVM::ShuffleVectorOp>(even, odd, lanes);
+}
+
+Value ByteDot::add(Code &code, Value sums, Value a, Value b) const {
   int64_t lanes = cast<VectorType>(sums.getType()).getNumElements(), piece = std::min(lanes, getPieceLanes());
+  int64_t perLane = cast<VectorType>(b.getType()).getNumElements() / lanes;
   SmallVector<Value> pieces;
-  for (int64_t first = 0; first < lanes; first += piece) {
-    SmallVector<Value> factors;
-    for (Value factor : b) {
-      int64_t perLane = cast<VectorType>(factor.getType()).getNumElements() / lanes;
-      factors.push_back(takeLanes(code, factor, first * perLane, piece * perLane));
-    }
-    pieces.push_back(addPiece(code, takeLanes(code, sums, first, piece), takeLanes(code, a, 0, piece), factors));
-  }
+  for (int64_t first = 0; first < lanes; first += piece)
+    pieces.push_back(addPiece(code, takeLanes(code, sums, first, piece), takeLanes(code, a, 0, piece),
+                              takeLanes(code, b, first * perLane, piece * perLane)));
   return join(code, pieces);
 }
 
-Value ByteDot::addPiece(Code &code, Value sums, Value a, ArrayRef<Value> b) const {
+Value ByteDot::addPiece(Code &code, Value sums, Value a, Value b) const {
   auto type = cast<VectorType>(sums.getType());
   int64_t bits = 32 * type.getNumElements();
   if (hasExcess())
     return callIntrinsic(code, "llvm.x86.avx512.vpdpbusd." + std::to_string(bits), type,
-                         {sums, asIntegers(code, b.front(), 8), asIntegers(code, a, 8)});
+                         {sums, asIntegers(code, b, 8), asIntegers(code, a, 8)});
   if (target.hasByteDot)
     return callIntrinsic(
         code, "llvm.aarch64.neon.sdot.v" + std::to_string(bits / 32) + "i32.v" + std::to_string(bits / 8) + "i8", type,
-        {sums, asIntegers(code, b.front(), 8), asIntegers(code, a, 8)});
-  StringRef name = bits == 512   ? "llvm.x86.avx512.pmaddw.d.512"
-                   : bits == 256 ? "llvm.x86.avx2.pmadd.wd"
-                                 : "llvm.x86.sse2.pmadd.wd";
-  for (auto [isOdd, factor] : llvm::enumerate(b)) {
-    Value own = widenBytes(code, a, isOdd);
-    if (target.isX86) {
-      sums = code.add(sums, callIntrinsic(code, name, type, {factor, own}));
-      continue;
-    }
-    // Products of words, then those of neighbours.
-    Type number = code.getI32Type();
-    Value products = code.multiply(code.extendSign(factor, number), code.extendSign(own, number));
-    for (int32_t half : {0, 1}) {
-      auto lanes = llvm::map_to_vector(llvm::seq<int32_t>(0, int32_t(type.getNumElements())),
-                                       [&](int32_t lane) { return 2 * lane + half; });
-      sums = code.add(sums, Value(code.create<LLVM::ShuffleVectorOp>(products, products, lanes)));
-    }
+        {sums, asIntegers(code, b, 8), asIntegers(code, a, 8)});
+  Value words = asIntegers(code, a, 16);
+  if (target.isX86) {
+    StringRef name = bits == 512   ? "llvm.x86.avx512.pmaddw.d.512"
+                     : bits == 256 ? "llvm.x86.avx2.pmadd.wd"
+                                   : "llvm.x86.sse2.pmadd.wd";
+    return code.add(sums, callIntrinsic(code, name, type, {b, words}));
+  }
+  // Products of words, then those of neighbours.
+  Type number = code.getI32Type();
+  Value products = code.multiply(code.extendSign(b, number), code.extendSign(words, number));
+  for (int32_t half : {0, 1}) {
+    auto lanes = llvm::map_to_vector(llvm::seq<int32_t>(0, int32_t(type.getNumElements())),
+                                     [&](int32_t lane) { return 2 * lane + half; });
+    sums = code.add(sums, Value(code.create<LLVM::ShuffleVectorOp>(products, products, lanes)));
   }
   return sums;
 }

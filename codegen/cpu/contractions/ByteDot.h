@@ -20,13 +20,18 @@ public:
   /// without one. The sums are too large then, by 128 times the sum of a's bytes.
   bool hasExcess() const { return target.isX86 && target.hasByteDot; }
 
-  /// What `add` wants of b's bytes: one vector, or one for every second byte.
+  /// Processors without such an instruction multiply integers of 16 bits: the even bytes of a number, then the odd
+  /// ones. So many numbers are four bytes of a packed a, and so many parts has b.
+  int64_t getParts() const { return target.hasByteDot ? 1 : 2; }
+  /// The parts of b's bytes.
   SmallVector<Value> prepare(Code &code, Value bytes) const;
-  /// sums + the products of both, in any order and modulo 2^32; `a` is one number in all lanes.
-  Value add(Code &code, Value sums, Value a, ArrayRef<Value> b) const;
+  /// The same of bytes of a, those of each number after each other.
+  Value pack(Code &code, Value bytes) const;
+  /// sums + the products of one part of both, in any order and modulo 2^32; `a` is one number in all lanes.
+  Value add(Code &code, Value sums, Value a, Value b) const;
 
 private:
-  Value addPiece(Code &code, Value sums, Value a, ArrayRef<Value> b) const;
+  Value addPiece(Code &code, Value sums, Value a, Value b) const;
   int64_t getPieceLanes() const { return (hasExcess() ? target.vectorBits : target.integerBits) / 32; }
 
   const CPUTarget &target;

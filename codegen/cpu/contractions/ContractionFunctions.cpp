@@ -39,8 +39,9 @@ void ContractionFunctions::emit() {
     };
   };
   if (memory.packsA)
-    rows =
-        outline("__pack_rows", 2, [](KernelView &view, ValueRange range) { emitPackedRows(view, range[0], range[1]); });
+    rows = outline("__pack_rows", 2, [&](KernelView &view, ValueRange range) {
+      emitPackedRows(view, microKernels.getByteDot(), range[0], range[1]);
+    });
   if (memory.packsB)
     panels = outline("__pack_panels", 2, [&](KernelView &view, ValueRange range) {
       emitPackedPanels(view, fewRowsCells.integers, range[0], range[1]);

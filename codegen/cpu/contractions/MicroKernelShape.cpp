@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/contractions/MicroKernelShape.h"
 
+#include "codegen/cpu/contractions/ByteDot.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -17,6 +18,8 @@ struct ShapeEntry {
   MicroKernelShape shape;
   /// The columns of a product that it is for, rounded up to half a panel; 0: any number.
   int64_t columns = 0;
+  /// Whether it is for products of bytes in two parts (ByteDot.h), of which both stay in registers.
+  bool isInParts = false;
 };
 } // namespace
 
@@ -34,14 +37,21 @@ static constexpr ShapeEntry kShapes[] = {
     // Half a panel less leaves registers for other rows.
     {16, 2, {8, 1}, 8},  // 256 bits, f32: 8, 1, 1
     {16, 2, {4, 2}, 24}, // 256 bits, f32: 12, 3, 1
+
+    {32, 1, {8, 2}, 0, /*isInParts=*/true}, // 512 bits: 16, 4, 2
+    {32, 4, {4, 1}, 0, /*isInParts=*/true}, // 128 bits (aarch64): 16, 8, 2
+    {16, 2, {4, 1}, 0, /*isInParts=*/true}, // 256 bits: 8, 4, 2
+    {16, 4, {1, 1}, 0, /*isInParts=*/true}, // 128 bits: 4, 8, 2
 };
 
 MicroKernelShape cpu::chooseMicroKernelShape(const CPUTarget &target, Type arithmetic, std::optional<int64_t> columns) {
   int64_t registers = target.isX86 && target.vectorBits < 512 ? 16 : 32;
   int64_t perPanel = kPanelColumns * arithmetic.getIntOrFloatBitWidth() / target.vectorBits;
+  bool isInParts = isa<IntegerType>(arithmetic) && ByteDot(target).getParts() > 1;
   auto find = [&](int64_t chosen) {
     const ShapeEntry *entry = llvm::find_if(kShapes, [&](const ShapeEntry &entry) {
-      return entry.registers == registers && entry.perPanel == perPanel && entry.columns == chosen;
+      return entry.registers == registers && entry.perPanel == perPanel && entry.columns == chosen &&
+             entry.isInParts == isInParts;
     });
     return entry == std::end(kShapes) ? std::nullopt : std::optional(entry->shape);
   };

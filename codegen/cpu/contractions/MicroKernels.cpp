@@ -160,10 +160,13 @@ SmallVector<Value> MicroKernelEmitter::addBytes(ValueRange sums, Value first) {
     columns.push_back(dot.prepare(code, code.load(VectorType::get(lanes, form.arithmetic), start)));
   }
   for (int64_t row = 0; row < form.rows; ++row) {
-    Value bytes = code.load(form.arithmetic, code.at(aRows[row], form.bType, first));
-    for (auto [panel, factor] : llvm::enumerate(spreadToPanels(bytes))) {
-      Value &sum = next[row * panels.size() + panel];
-      sum = dot.add(code, sum, factor, columns[panel]);
+    Value group = code.at(aRows[row], form.bType, code.multiply(first, dot.getParts()));
+    for (int64_t part = 0; part != dot.getParts(); ++part) {
+      Value number = code.load(form.arithmetic, code.at(group, form.arithmetic, part));
+      for (auto [panel, factor] : llvm::enumerate(spreadToPanels(number))) {
+        Value &sum = next[row * panels.size() + panel];
+        sum = dot.add(code, sum, factor, columns[panel][part]);
+      }
     }
   }
   return next;

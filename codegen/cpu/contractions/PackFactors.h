@@ -5,13 +5,14 @@
 #ifndef RESID_CODEGEN_CPU_CONTRACTIONS_PACKFACTORS_H
 #define RESID_CODEGEN_CPU_CONTRACTIONS_PACKFACTORS_H
 
+#include "codegen/cpu/contractions/ByteDot.h"
 #include "codegen/cpu/contractions/IntegerWeights.h"
 #include "codegen/cpu/contractions/KernelView.h"
 
 namespace mlir::resid::cpu {
 
-/// Copies the rows [low, high) of all matrices a, in the arithmetic type.
-void emitPackedRows(KernelView &view, Value low, Value high);
+/// Copies the rows [low, high) of all matrices a, in the arithmetic type, or in the parts that products of bytes want.
+void emitPackedRows(KernelView &view, const ByteDot &dot, Value low, Value high);
 
 /// So many neighbours in memory.
 struct ElementRun {

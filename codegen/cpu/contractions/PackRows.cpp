@@ -90,21 +90,53 @@ static void packNeighbours(KernelView &view, Value source, Value target) {
   });
 }
 
+/// The terms of a row of integers, in whole groups.
+static Value countWholeTerms(KernelView &view) {
+  Code &code = view.code;
+  Value group = code.constant(getInterleavedTerms(view.memory.aType));
+  return code.multiply(code.ceilDivide(view.memory.contracted.value, group), group);
+}
+
+/// Puts zeros after the last term of a row of bytes, until there are whole groups.
+static void padIntegers(KernelView &view, Value bytes) {
+  Code &code = view.code;
+  Type byte = view.memory.aType;
+  code.loop(view.memory.contracted.value, countWholeTerms(view), 1,
+            [&](Value term) { code.store(code.constant(byte, int64_t(0)), code.at(bytes, byte, term)); });
+}
+
 Value cpu::getRowSum(KernelView &view, Value row) {
   return view.code.at(row, view.memory.aType, view.code.subtract(view.memory.rowLength.value, kRowSumBytes));
 }
 
-/// Puts zeros after the last term of a packed row of integers, until there are whole groups, and the sum of the row at
-/// its end.
-static void finishIntegers(KernelView &view, Value row) {
+/// Where the bytes of a row are put before its parts are made of them: these begin at `row` and take the same memory.
+static Value locateBytes(KernelView &view, const ByteDot &dot, Value row) {
+  return dot.getParts() == 1 ? row : view.code.at(row, view.memory.aType, countWholeTerms(view));
+}
+
+/// Makes the parts of a row's bytes. What is written has been read before: bytes stand at twice as far a place.
+static void spreadParts(KernelView &view, const ByteDot &dot, Value row) {
+  Code &code = view.code;
+  Type byte = view.memory.aType;
+  Value whole = countWholeTerms(view), bytes = locateBytes(view, dot, row);
+  auto move = [&](int64_t count) {
+    return [&, count](Value term) {
+      Value loaded = code.load(VectorType::get(count, byte), code.at(bytes, byte, term));
+      code.store(dot.pack(code, loaded), code.at(row, byte, code.multiply(term, dot.getParts())));
+    };
+  };
+  int64_t group = getInterleavedTerms(byte);
+  Value end = code.multiply(code.divide(whole, kPanelColumns), kPanelColumns);
+  code.loop(0, end, kPanelColumns, move(kPanelColumns));
+  code.loop(end, whole, group, move(group));
+}
+
+/// Puts the sum of a packed row of bytes at its end.
+static void sumIntegers(KernelView &view, Value row) {
   Code &code = view.code;
   Type byte = view.memory.aType, number = code.getI32Type();
-  Value terms = view.memory.contracted.value, group = code.constant(getInterleavedTerms(byte));
-  Value whole = code.multiply(code.ceilDivide(terms, group), group);
-  code.loop(terms, whole, 1,
-            [&](Value term) { code.store(code.constant(byte, int64_t(0)), code.at(row, byte, term)); });
-  Value lanes = code.constant(kPanelColumns), end = code.multiply(code.divide(terms, lanes), lanes);
-  auto vector = VectorType::get(kPanelColumns, number);
+  Value terms = view.memory.contracted.value;
+  Value end = code.multiply(code.divide(terms, kPanelColumns), kPanelColumns);
   Value zeros = code.spread(code.constant(number, int64_t(0)), kPanelColumns);
   Value sums = code.loop(code.constant(0), end, kPanelColumns, zeros,
                          [&](Value term, ValueRange carried) {
@@ -138,18 +170,21 @@ static void forEachRun(Code &code, Value rows, Value low, Value high, function_r
   });
 }
 
-void cpu::emitPackedRows(KernelView &view, Value low, Value high) {
+void cpu::emitPackedRows(KernelView &view, const ByteDot &dot, Value low, Value high) {
   Code &code = view.code;
   // Only batches that move a count; the others have one matrix in common.
   KernelLoops all = view.loops;
   llvm::erase_if(view.loops.batches, [](const contraction::Loop &loop) { return loop.strides[kA].is(0); });
   Value rows = view.loops.m.size.value;
+  auto getRow = [&](Value unit) {
+    return code.at(getPackedRows(view), view.memory.aType, code.multiply(unit, view.memory.rowLength.value));
+  };
   auto packAt = [&](Value unit, void (*pack)(KernelView &, Value, Value)) {
     SmallVector<Value> batch = view.splitBatch(code.divide(unit, rows));
     Value offset = code.multiply(code.remainder(unit, rows), view.loops.m.strides[kA].value);
     Value source = code.at(view.atBatch(kA, batch), view.loops.operands[kA].elementType, offset);
-    Value target = code.at(getPackedRows(view), view.memory.aType, code.multiply(unit, view.memory.rowLength.value));
-    pack(view, source, target);
+    Value target = getRow(unit);
+    pack(view, source, view.loops.isInteger() ? locateBytes(view, dot, target) : target);
   };
   auto packOne = [&](Value unit) { packAt(unit, packRow); };
   bool areTermsContiguous = view.loops.contracted.back().strides[kA].is(1);
@@ -160,8 +195,12 @@ void cpu::emitPackedRows(KernelView &view, Value low, Value high) {
     code.loop(low, high, 1, packOne);
   if (view.loops.isInteger())
     code.loop(low, high, 1, [&](Value unit) {
-      finishIntegers(view,
-                     code.at(getPackedRows(view), view.memory.aType, code.multiply(unit, view.memory.rowLength.value)));
+      Value row = getRow(unit);
+      padIntegers(view, locateBytes(view, dot, row));
+      if (dot.hasExcess())
+        sumIntegers(view, row);
+      if (dot.getParts() > 1)
+        spreadParts(view, dot, row);
     });
   view.loops = all;
 }

@@ -62,7 +62,7 @@ PanelMemory PanelMemory::create(OpBuilder &builder, Location loc, const KernelLo
   Extent length = memory.contracted;
   // The last terms of integers are made whole groups by zeros, and the sum of the row comes after them.
   if (loops.isInteger()) {
-    Extent whole = alignTo(builder, loc, length, getInterleavedTerms(memory.aType));
+    Extent whole = times(alignTo(builder, loc, length, getInterleavedTerms(memory.aType)), number(kMostByteParts));
     length = {arith::AddIOp::create(builder, loc, whole.value, number(kRowSumBytes).value)};
     if (whole.isKnown())
       length = number(whole.known + kRowSumBytes);

@@ -19,6 +19,8 @@ inline constexpr int64_t kFewRows = 8;
 /// is read where it lies by kFewRows at most.
 inline constexpr int64_t kFewKnownRows = 32;
 
+/// Each byte of a packed a has room for so many (contractions/ByteDot.h).
+inline constexpr int64_t kMostByteParts = 2;
 /// The sum of each row stands at the end of a packed a of integers.
 inline constexpr int64_t kRowSumBytes = 4;
 

@@ -212,7 +212,8 @@ void ProductEmitter::emitRows(const Cell &cell, Value first, Value end, const Te
 std::pair<Value, Value> ProductEmitter::getRowsOfA(const Cell &cell, int64_t rows, Value row, const TermTile &tile) {
   Type arithmetic = view.loops.arithmetic;
   Type type = view.memory.packsA ? view.memory.aType : view.loops.operands[kA].elementType;
-  Value source = code.at(code.at(cell.a, type, code.multiply(row, cell.aStride)), type, tile.first);
+  Value terms = view.loops.isInteger() ? code.multiply(tile.first, microKernels.getByteDot().getParts()) : tile.first;
+  Value source = code.at(code.at(cell.a, type, code.multiply(row, cell.aStride)), type, terms);
   if (!view.loops.hasRowScale)
     return {source, cell.aStride};
   Value stride = code.constant(getScaledLength()), areOne;
