@@ -189,8 +189,9 @@ Expected<TargetDescription> machine::resolveTarget(StringRef tripleName, StringR
                                target.hasFeature("avx512vl");
   target.facts.isX86 = triple.isX86();
   target.facts.integerBits = integerBits(target, triple);
-  target.facts.hasByteDot = target.hasFeature(aarch64 ? "dotprod" : "avxvnni") ||
-                            (target.hasFeature("avx512vnni") && target.hasFeature("avx512vl"));
+  target.facts.hasByteDot =
+      aarch64 ? target.hasFeature("dotprod")
+              : target.hasFeature("avxvnni") || (target.hasFeature("avx512vnni") && target.hasFeature("avx512vl"));
   return target;
 }
 
