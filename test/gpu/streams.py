@@ -293,4 +293,7 @@ def choose_edges(folder, residc=None):
 
 
 def choose(folder, residc):
-    return choose_ops(folder, residc) + choose_stacks(folder, residc)
+    """From sm_100 on, an instruction adds two products of f32."""
+    ops = choose_ops(folder, residc)
+    pairs = [dataclasses.replace(case, order="chip=100") for case in ops if "_64_128_17_f32" in case.name or "_70_33_65_f32" in case.name]
+    return ops + pairs + choose_stacks(folder, residc)

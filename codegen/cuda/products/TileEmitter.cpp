@@ -167,11 +167,28 @@ TileEmitter::Sums TileEmitter::addTerm(Value stage, Value term, ValueRange sums)
     columns.push_back(code.create<LLVM::LoadOp>(loops.arithmetic, shared.getAddress(code, atB)));
   for (int64_t group = 0; group < tile.threadColumns / tile.getGroup(); ++group)
     loadVector(code.add(atB, group * getWarpColumns()), columns);
+  if (hasPairs())
+    columns = pack(columns);
   Sums next;
   for (Value row : rows)
     for (Value column : columns)
-      next.push_back(code.fma(row, column, sums[next.size()]));
+      next.push_back(code.fma(hasPairs() ? makeVector(code, {row, row}) : row, column, sums[next.size()]));
   return next;
+}
+
+TileEmitter::Sums TileEmitter::pack(ArrayRef<Value> numbers) {
+  Sums pairs;
+  for (; !numbers.empty(); numbers = numbers.drop_front(2))
+    pairs.push_back(makeVector(code, numbers.take_front(2)));
+  return pairs;
+}
+
+TileEmitter::Sums TileEmitter::unpack(ArrayRef<Value> pairs) {
+  Sums numbers;
+  for (Value pair : pairs)
+    for (int64_t i = 0; i < 2; ++i)
+      numbers.push_back(code.create<LLVM::ExtractElementOp>(pair, code.constant(i)));
+  return numbers;
 }
 
 /// Two warps of a thin tile have rows, and the others bring terms. Rows that are not there need no sums.
@@ -249,7 +266,7 @@ TileEmitter::Sums TileEmitter::emitStagesAhead(Value stages, Value end, Sums sum
   // What is left of whole stages.
   SmallVector<Value> brought(ArrayRef(all).drop_front(count));
   all.truncate(count);
-  SmallVector<Type> types(count, loops.arithmetic);
+  SmallVector<Type> types(ValueRange(all).getTypes());
   for (int64_t number = 0; number + 1 < tile.ahead; ++number) {
     Value isThere = code.compare(arith::CmpIPredicate::slt, code.add(own, number * tile.terms), end);
     all = code.choose(
@@ -320,7 +337,9 @@ void TileEmitter::findAnew() {
 void TileEmitter::emitTile(Value number) {
   findTile(number);
   Sums sums = emitOwnStarts();
-  SmallVector<Type> types(sums.size(), loops.arithmetic);
+  if (hasPairs())
+    sums = pack(sums);
+  SmallVector<Type> types(ValueRange(sums).getTypes());
   auto isSome = [&](Value count) { return code.compare(arith::CmpIPredicate::sgt, count, 0); };
   auto keepSums = [&] { return sums; };
   Value stages = code.divide(product.countTerms(), tile.terms);
@@ -333,5 +352,5 @@ void TileEmitter::emitTile(Value number) {
   };
   sums = code.choose(isSome(left), types, addRest, keepSums);
   findAnew();
-  finish(sums);
+  finish(hasPairs() ? unpack(sums) : sums);
 }

@@ -46,6 +46,11 @@ private:
   SmallVector<Value> bring(const Factor &factor, Value first, bool isRest);
   SmallVector<Value> bring(Value first, bool isRest);
   void keep(ArrayRef<Value> elements, Value stage);
+  /// Whether sums are added up as pairs of f32 of neighbouring columns: from sm_100 on, one instruction adds two
+  /// products, each with a rounding of its own. Other chips have two instructions.
+  bool hasPairs() const { return loops.arithmetic.isF32() && tile.threadColumns % 2 == 0; }
+  Sums pack(ArrayRef<Value> numbers);
+  Sums unpack(ArrayRef<Value> pairs);
   /// One term more, which lies at `term` of the stage.
   Sums addTerm(Value stage, Value term, ValueRange sums);
   /// `count` terms, which stand in the code `copies` times.
