@@ -166,6 +166,7 @@ def choose_relaxed(folder, residc):
     relaxed(to, "relaxed chunks", (48, 2, 8, 300, 24, 40), "bf16", "{window = 200}")
     numbers = ",".join(str(number) for numbers in NUMBERS for number in numbers)
     to.add("a relaxed pack", PACK.replace("f32>", "bf16>"), programs.name_arrays(f"bf16[2x4x300x24] bf16[2x2x300x24] bf16[2x2x300x20] i32[2x300]={numbers}"), 1)
+    gradients(to, 4, "relaxed gradients", "f", "causal,", "bf16", 100, 70, "f32[70]")
     chosen = [dataclasses.replace(case, flags=("--relax-rounding=products", *case.flags)) for case in to.cases]
     return chosen + [dataclasses.replace(chosen[6], order=order) for order in ("backward", "random=1")]
 

@@ -14,29 +14,44 @@ using namespace mlir::resid::attention;
 
 bool AttentionKernel::isOne(Operation *op) { return isa<attention::KernelOp, attention::BackwardOp>(op); }
 
+/// Of the functions, in their order.
+static SmallVector<AttentionPlan> choosePlans(const AttentionShape &shape, bool relaxesProducts) {
+  if (shape.isBackward)
+    return {AttentionPlan::chooseQueries(shape), AttentionPlan::chooseKeys(shape, relaxesProducts)};
+  SmallVector<AttentionPlan> plans = {AttentionPlan::chooseForward(shape, relaxesProducts)};
+  if (mayHaveFewQueries(shape))
+    plans.append({AttentionPlan::chooseChunks(shape), AttentionPlan::chooseJoin()});
+  return plans;
+}
+
+static FailureOr<AttentionShape> createShape(OpBuilder &builder, Operation *kernel) {
+  if (auto backward = dyn_cast<attention::BackwardOp>(kernel))
+    return AttentionShape::create(builder, backward);
+  return AttentionShape::create(builder, cast<attention::KernelOp>(kernel));
+}
+
 bool AttentionKernel::usesMatrixUnits(OpBuilder &builder, Operation *kernel, bool relaxesProducts) {
-  auto forward = dyn_cast<attention::KernelOp>(kernel);
-  if (!forward || !relaxesProducts)
-    return false;
-  auto shape = AttentionShape::create(builder, forward);
-  return succeeded(shape) && AttentionPlan::chooseForward(*shape, relaxesProducts).usesMatrixUnits;
+  FailureOr<AttentionShape> shape = createShape(builder, kernel);
+  return succeeded(shape) && llvm::any_of(choosePlans(*shape, relaxesProducts),
+                                          [](const AttentionPlan &plan) { return plan.usesMatrixUnits; });
 }
 
 kernels::PlanDecision AttentionKernel::describe(Operation *kernel, bool usesMatrixUnits) {
-  StringRef what = isa<attention::BackwardOp>(kernel)
-                       ? "a warp has some queries, then some keys"
-                       : "a warp has some queries, and their chunks of keys in turn; of few queries, one chunk";
-  StringRef units = usesMatrixUnits ? "; matrix units add up the products, as --relax-rounding=products allows, but of "
-                                      "few queries"
-                                    : "";
+  bool isBackward = isa<attention::BackwardOp>(kernel);
+  StringRef what = isBackward ? "a warp has some queries, then some keys"
+                              : "a warp has some queries, and their chunks of keys in turn; of few queries, one chunk";
+  std::string units = "; matrix units add up the products, as --relax-rounding=products allows, ";
+  if (!usesMatrixUnits)
+    units.clear();
+  else
+    units += isBackward ? "for the gradients of keys and values" : "but of few queries";
   return {"emitter", "attention", ("attention emitter: " + what + units).str()};
 }
 
 FailureOr<kernels::ScratchShape> AttentionKernel::countScratch(OpBuilder &builder, Operation *kernel) {
   auto backward = dyn_cast<attention::BackwardOp>(kernel);
   Location loc = kernel->getLoc();
-  auto shape = backward ? AttentionShape::create(builder, backward)
-                        : AttentionShape::create(builder, cast<attention::KernelOp>(kernel));
+  FailureOr<AttentionShape> shape = createShape(builder, kernel);
   if (failed(shape))
     return failure();
   if (!backward && !mayHaveFewQueries(*shape))
@@ -50,16 +65,6 @@ FailureOr<kernels::ScratchShape> AttentionKernel::countScratch(OpBuilder &builde
   Value ofRow = code.multiply(countChunks(code, *shape), 2 + shape->getValueSize());
   Value all = code.multiply(bytes.value, ofRow);
   return kernels::ScratchShape{builder.getI8Type(), {code.select(hasFewQueries(code, *shape), all, 0)}};
-}
-
-/// Of the functions, in their order.
-static SmallVector<AttentionPlan> choosePlans(const AttentionShape &shape, bool relaxesProducts) {
-  if (shape.isBackward)
-    return {AttentionPlan::chooseQueries(shape), AttentionPlan::chooseKeys(shape)};
-  SmallVector<AttentionPlan> plans = {AttentionPlan::chooseForward(shape, relaxesProducts)};
-  if (mayHaveFewQueries(shape))
-    plans.append({AttentionPlan::chooseChunks(shape), AttentionPlan::chooseJoin()});
-  return plans;
 }
 
 void AttentionKernel::emit() {
@@ -77,8 +82,9 @@ void AttentionKernel::emit() {
     return add("__join", plans[2],
                [&](Code &code, kernels::KernelBody &body) { ForwardWarp(code, body, plans[2]).emitJoin(); });
   }
-  add("__query_gradients", plans[0], [](Code &code, kernels::KernelBody &body) { QueryGradients(code, body).emit(); });
-  add("__key_gradients", plans[1], [](Code &code, kernels::KernelBody &body) { KeyGradients(code, body).emit(); });
+  add("__query_gradients", plans[0], [&](Code &code, kernels::KernelBody &body) { QueryGradients(code, body).emit(); });
+  add("__key_gradients", plans[1],
+      [&](Code &code, kernels::KernelBody &body) { KeyGradients(code, body, plans[1]).emit(); });
 }
 
 LogicalResult AttentionKernel::launch(kernels::KernelUse &use) {

@@ -87,17 +87,21 @@ static int64_t countOwn(const Extent &rows, int64_t most) {
   return std::min(needed, most);
 }
 
-/// Eight queries are the columns of a product on matrix units; and all chunks have 256 keys.
-static bool suitsMatrixUnits(const AttentionPlan &plan, const AttentionShape &shape) {
-  return plan.sharedRows == kMatrixColumns && plan.ownRows == kOwnKeys && plan.terms == kMatrixTerms &&
-         takesMatrices(shape.operands[AttentionShape::kQ].elementType, shape.operands[AttentionShape::kK].elementType,
-                       shape.arithmetic);
+/// Eight shared rows are the columns of a product on matrix units. Of own rows there are the most, such as the 256 keys
+/// of a chunk. A backward has products of dy and values too.
+static bool suitsMatrixUnits(const AttentionPlan &plan, const AttentionShape &shape, int64_t ownRows) {
+  auto takes = [&](unsigned a, unsigned b) {
+    return takesMatrices(shape.operands[a].elementType, shape.operands[b].elementType, shape.arithmetic);
+  };
+  constexpr unsigned q = AttentionShape::kQ, k = AttentionShape::kK, v = AttentionShape::kV;
+  return plan.sharedRows == kMatrixColumns && plan.ownRows == ownRows && plan.terms == kMatrixTerms && takes(q, k) &&
+         (!shape.isBackward || (takes(k, v) && takes(shape.getDy(), v)));
 }
 
 AttentionPlan AttentionPlan::chooseForward(const AttentionShape &shape, bool relaxesProducts) {
   AttentionPlan plan = choose(shape, kMostShared, countColumns(shape, AttentionShape::kV), countRows(shape));
   plan.ownRows = countOwn(shape.keys, kOwnKeys);
-  plan.usesMatrixUnits = relaxesProducts && suitsMatrixUnits(plan, shape);
+  plan.usesMatrixUnits = relaxesProducts && suitsMatrixUnits(plan, shape, kOwnKeys);
   // With the most sums, the weights and sums of four warps leave no shared memory for rows of values.
   if (plan.usesMatrixUnits && plan.sharedRows * countColumns(shape, AttentionShape::kV) == kSumWords)
     plan.warps = std::min(plan.warps, kMostWarps / 2);
@@ -123,9 +127,10 @@ AttentionPlan AttentionPlan::chooseQueries(const AttentionShape &shape) {
   return plan;
 }
 
-AttentionPlan AttentionPlan::chooseKeys(const AttentionShape &shape) {
+AttentionPlan AttentionPlan::chooseKeys(const AttentionShape &shape, bool relaxesProducts) {
   int64_t columns = countColumns(shape, AttentionShape::kK) + countColumns(shape, AttentionShape::kV);
   AttentionPlan plan = choose(shape, kMostShared, columns, shape.keys);
   plan.ownRows = countOwn(shape.queries, kOwnQueries);
+  plan.usesMatrixUnits = relaxesProducts && suitsMatrixUnits(plan, shape, kOwnQueries);
   return plan;
 }

@@ -48,8 +48,8 @@ struct AttentionPlan {
   /// Of the backward, for the gradients of queries: these are shared.
   static AttentionPlan chooseQueries(const attention::AttentionShape &shape);
   /// Of the backward, for the gradients of keys and values: keys are shared. Their number divides the columns of a call
-  /// of dropout's generator.
-  static AttentionPlan chooseKeys(const attention::AttentionShape &shape);
+  /// of dropout's generator. `relaxesProducts`: as of the forward.
+  static AttentionPlan chooseKeys(const attention::AttentionShape &shape, bool relaxesProducts);
 };
 
 } // namespace mlir::resid::cuda

@@ -36,8 +36,11 @@ AttentionWarp::AttentionWarp(Code &code, kernels::KernelBody &body, const Attent
 void AttentionWarp::allocate(int64_t lists) {
   int64_t ownRows = plan.ownRows * kWarpThreads, ofWarp = lists * ownRows * plan.sharedRows;
   int64_t allWeights = plan.warps * ofWarp, ofTile = 0;
-  if (plan.usesMatrixUnits)
-    ofTile = kMatrixTerms * (getTileColumns(AttentionShape::kV) + kVectorBytes / 2) / 2;
+  if (plan.usesMatrixUnits) {
+    int64_t columns =
+        std::max(getTileColumns(AttentionShape::kV), shape.isBackward ? getTileColumns(AttentionShape::kK) : 0);
+    ofTile = kMatrixTerms * (columns + kVectorBytes / 2) / 2;
+  }
   int64_t size = std::max(allWeights + ofTile, (ownRows + plan.getBlockRows()) * getRowStride());
   own = SharedArray(code, getArithmetic(), size, ".rows").getStart(code);
   shared = atTerm(own, code.add(rowsBefore, ownRows), code.constant(0));
@@ -446,6 +449,13 @@ AttentionWarp::Numbers AttentionWarp::loadWeights(int64_t list, Value own) {
 
 AttentionWarp::Numbers AttentionWarp::addWeighted(Numbers sums, int64_t list, Value begin, Value end, unsigned operand,
                                                   function_ref<Value(Value)> locate, bool skipsAbsent) {
+  bool onMatrixUnits = plan.usesMatrixUnits && getElementType(operand).isBF16();
+  return onMatrixUnits ? addOnMatrixUnits(std::move(sums), list, begin, end, operand, locate, skipsAbsent)
+                       : addInOrder(std::move(sums), list, begin, end, operand, locate, skipsAbsent);
+}
+
+AttentionWarp::Numbers AttentionWarp::addInOrder(Numbers sums, int64_t list, Value begin, Value end, unsigned operand,
+                                                 function_ref<Value(Value)> locate, bool skipsAbsent) {
   size_t count = countColumns(shape, operand);
   auto addRow = [&](Value own, ValueRange carried) {
     Numbers ofRow = loadWeights(list, own), columns = loadColumns(operand, locate(own)), next;

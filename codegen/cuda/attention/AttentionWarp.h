@@ -137,16 +137,15 @@ public:
   int64_t getVectorRows() const;
   Numbers loadWeights(int64_t list, Value own);
   /// Adds the columns of rows, each times its weight for each shared row, to `sums`: those from `begin` up to `end`
-  /// (i64), ascending. `locate`: where a row begins. `skipsAbsent`: those of weight -0 are left out.
+  /// (i64), ascending. `locate`: where a row begins. `skipsAbsent`: those of weight -0 are left out. Rows of bf16 are
+  /// for the plan's matrix units, which say in which order; all warps of the block come here then with the same
+  /// numbers, and it overwrites list 0.
   Numbers addWeighted(Numbers sums, int64_t list, Value begin, Value end, unsigned operand,
                       function_ref<Value(Value own)> locate, bool skipsAbsent = false);
   /// The same with the keys of a chunk that a unit may see.
   Numbers addKeys(Numbers sums, const QueryUnit &unit, Value first, unsigned operand, bool skipsAbsent = false);
-  /// The same by matrix units, which is for values of bf16: the sums that multiplyMatrices gives, of 16 columns of
-  /// values after the other and of the queries. All warps of the block come here.
-  Numbers addKeysOnMatrixUnits(const QueryUnit &unit, Value first, unsigned operand);
-  /// Such sums, of which the thread gets those of `ownRows` rows. Overwrites the weights.
-  Numbers exchangeSums(ArrayRef<Value> sums, int64_t ownRows);
+  /// Whether one of these is Inf or NaN (i1).
+  Value isAnySpecial(ArrayRef<Value> sums);
   /// What threads left in shared memory, the warp may read then; and overwrite what it has read.
   void synchronize();
 
@@ -168,7 +167,16 @@ private:
   Value getColumn(int64_t column);
   int64_t getTileColumns(unsigned operand) const;
   Value atTile(Value row, Value column, unsigned operand);
-  void copyTile(Value head, Value first, Value key, Value begin, Value end, unsigned operand);
+  void copyTile(Value first, Value begin, Value end, unsigned operand, function_ref<Value(Value)> locate);
+  Numbers addInOrder(Numbers sums, int64_t list, Value begin, Value end, unsigned operand,
+                     function_ref<Value(Value)> locate, bool skipsAbsent);
+  /// By matrix units. Sums that are Inf or NaN are made again in order, from the weights that are not split.
+  Numbers addOnMatrixUnits(Numbers sums, int64_t list, Value begin, Value end, unsigned operand,
+                           function_ref<Value(Value)> locate, bool skipsAbsent);
+  /// The sums that multiplyMatrices gives, of 16 columns after the other and of the shared rows.
+  Numbers multiplyWeights(int64_t list, Value begin, Value end, unsigned operand, function_ref<Value(Value)> locate);
+  /// Sums of products, of which the thread gets those of `ownRows` rows. Overwrites list 0 of the weights.
+  Numbers exchangeSums(ArrayRef<Value> sums, int64_t ownRows);
   Value countRowsBefore(const attention::KeyHead &head, Value row);
   Value atMean(const attention::KeyHead &head, Value row);
 

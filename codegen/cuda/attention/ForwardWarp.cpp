@@ -243,35 +243,15 @@ ForwardWarp::Numbers ForwardWarp::emitRowWeights(const QueryUnit &unit, Value fi
   return factors;
 }
 
-/// Whether one of these is Inf or NaN.
-static Value isAnySpecial(Code &code, ArrayRef<Value> sums) {
-  Value isSpecial = code.truth(false);
-  for (Value sum : sums)
-    isSpecial = code.either(isSpecial, code.isNaN(code.subtract(sum, sum)));
-  return isSpecial;
-}
-
 /// The sums of weighted values. Absent keys add 0 to finite sums; others are made again without them.
 ForwardWarp::Numbers ForwardWarp::emitValues(const QueryUnit &unit, Value first) {
-  if (plan.usesMatrixUnits && warp.getElementType(AttentionShape::kV).isBF16())
-    return emitValuesOnMatrixUnits(unit, first);
   Numbers zeros(plan.sharedRows * columns, warp.constantFloat(0.0));
+  // Matrix units do so by themselves.
+  if (plan.usesMatrixUnits && warp.getElementType(AttentionShape::kV).isBF16())
+    return warp.addKeys(zeros, unit, first, AttentionShape::kV, /*skipsAbsent=*/true);
   Numbers sums = warp.addKeys(zeros, unit, first, AttentionShape::kV);
-  Value isSpecial = isAnySpecial(code, sums);
+  Value isSpecial = warp.isAnySpecial(sums);
   return code.choose(
       isSpecial, TypeRange(ValueRange(sums)),
       [&] { return warp.addKeys(zeros, unit, first, AttentionShape::kV, /*skipsAbsent=*/true); }, [&] { return sums; });
-}
-
-/// The same, where sums of the warp go from thread to thread, so that all of them take the same way.
-ForwardWarp::Numbers ForwardWarp::emitValuesOnMatrixUnits(const QueryUnit &unit, Value first) {
-  Numbers sums = warp.addKeysOnMatrixUnits(unit, first, AttentionShape::kV);
-  Numbers zeros(plan.sharedRows * columns, warp.constantFloat(0.0));
-  Value isSpecial = code.create<NVVM::VoteSyncOp>(code.getI1Type(), code.constant(code.getI32Type(), -1),
-                                                  isAnySpecial(code, sums), NVVM::VoteSyncKind::any);
-  warp.synchronize();
-  return code.choose(
-      isSpecial, TypeRange(ValueRange(zeros)),
-      [&] { return warp.addKeys(zeros, unit, first, AttentionShape::kV, /*skipsAbsent=*/true); },
-      [&] { return warp.exchangeSums(sums, columns); });
 }

@@ -39,7 +39,6 @@ private:
   void emitWeights(const QueryUnit &unit, Value first, States &chunk);
   Numbers emitRowWeights(const QueryUnit &unit, Value first, const WarpQuery &query, ArrayRef<Value> products);
   Numbers emitValues(const QueryUnit &unit, Value first);
-  Numbers emitValuesOnMatrixUnits(const QueryUnit &unit, Value first);
   void finish(const WarpQuery &query, int64_t row, const States &states);
 
   AttentionWarp warp;

@@ -12,9 +12,8 @@ using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 using namespace mlir::resid::attention;
 
-KeyGradients::KeyGradients(Code &code, kernels::KernelBody &body)
-    : warp(code, body, AttentionPlan::chooseKeys(body.as<AttentionShape>()), /*weights=*/2), code(code),
-      plan(warp.plan) {}
+KeyGradients::KeyGradients(Code &code, kernels::KernelBody &body, const AttentionPlan &plan)
+    : warp(code, body, plan, /*weights=*/2), code(code), plan(warp.plan) {}
 
 //===------------------------------------------- units ------------------------------------------------------------===//
 

@@ -13,7 +13,7 @@ namespace mlir::resid::cuda {
 /// Walks over the queries that may see a key, of all heads that read it.
 class KeyGradients {
 public:
-  KeyGradients(Code &code, kernels::KernelBody &body);
+  KeyGradients(Code &code, kernels::KernelBody &body, const AttentionPlan &plan);
 
   /// Everything that the warp does.
   void emit();

@@ -65,17 +65,17 @@ int64_t AttentionWarp::getTileColumns(unsigned operand) const {
   return int64_t(llvm::alignTo(shape.operands[operand].columns, kMatrixRows));
 }
 
-/// 16 keys at a time are in shared memory, for all warps of the block.
-void AttentionWarp::copyTile(Value head, Value first, Value key, Value begin, Value end, unsigned operand) {
+/// 16 rows at a time are in shared memory, for all warps of the block.
+void AttentionWarp::copyTile(Value first, Value begin, Value end, unsigned operand, function_ref<Value(Value)> locate) {
   int64_t columns = getTileColumns(operand), size = shape.operands[operand].columns;
   Type element = getElementType(operand);
   auto copy = [&](Value number) {
-    Value row = code.divide(number, columns), column = code.remainder(number, columns), own = code.add(key, row);
+    Value row = code.divide(number, columns), column = code.remainder(number, columns), own = code.add(first, row);
     Value isThere = code.both(code.isAtMost(begin, own), code.compare(arith::CmpIPredicate::slt, own, end));
     if (size != columns)
       isThere = code.both(isThere, code.isAtMost(column, size - 1));
     auto load = [&]() -> SmallVector<Value> {
-      Value place = advance(advance(head, operand, kKey, code.add(first, own)), operand, kColumn, column);
+      Value place = advance(locate(own), operand, kColumn, column);
       return {kernels::loadElement(code, code.getLoc(), element, place, code.constant(0), kernels::Alignment::Element)};
     };
     auto leaveOut = [&]() -> SmallVector<Value> { return {code.constant(element, 0.0)}; };
@@ -89,26 +89,30 @@ Value AttentionWarp::atTile(Value row, Value column, unsigned operand) {
   return code.at(tile, getElementType(operand), slot);
 }
 
-/// Columns of values are the rows of the product, and queries its columns.
-AttentionWarp::Numbers AttentionWarp::addKeysOnMatrixUnits(const QueryUnit &unit, Value first, unsigned operand) {
+/// Whether one of these is Inf or NaN.
+Value AttentionWarp::isAnySpecial(ArrayRef<Value> sums) {
+  Value isSpecial = code.truth(false);
+  for (Value sum : sums)
+    isSpecial = code.either(isSpecial, code.isNaN(code.subtract(sum, sum)));
+  return isSpecial;
+}
+
+/// Columns of the rows are the rows of the product, and shared rows its columns.
+AttentionWarp::Numbers AttentionWarp::multiplyWeights(int64_t list, Value begin, Value end, unsigned operand,
+                                                      function_ref<Value(Value)> locate) {
   int64_t tiles = getTileColumns(operand) / kMatrixRows;
-  Value begin = code.constant(0), head = atHead(operand, unit.head);
-  if (unit.seen.first)
-    begin = code.max(begin, code.subtract(unit.seen.first, first));
-  Value end = code.min(plan.ownRows * kWarpThreads, code.subtract(unit.seen.end, first));
   Value query = code.divide(lane, 4), pair = code.multiply(code.remainder(lane, 4), 2);
   auto addTile = [&](Value key, ValueRange carried) {
     code.create<NVVM::Barrier0Op>();
-    copyTile(head, first, key, begin, end, operand);
+    copyTile(key, begin, end, operand, locate);
     code.create<NVVM::Barrier0Op>();
     // Of each of the three numbers that a weight is.
     Numbers b[3];
     SmallVector<Numbers> parts;
     for (int64_t i = 0; i < 4; ++i) {
       Value own = code.add(code.add(key, pair), i % 2 + i / 2 * kMatrixTerms / 2);
-      Value slot = code.add(code.multiply(own, plan.sharedRows), query);
-      Value weight = code.create<LLVM::LoadOp>(getArithmetic(), code.at(weights, getArithmetic(), slot));
-      parts.push_back(splitWeight(code, weight));
+      Value place = code.at(atWeights(list, own), getArithmetic(), query);
+      parts.push_back(splitWeight(code, code.create<LLVM::LoadOp>(getArithmetic(), place)));
     }
     for (unsigned part = 0; part < 3; ++part)
       for (int64_t i = 0; i < 4; i += 2)
@@ -126,4 +130,23 @@ AttentionWarp::Numbers AttentionWarp::addKeysOnMatrixUnits(const QueryUnit &unit
   };
   Value firstTile = code.multiply(code.divide(begin, kMatrixTerms), kMatrixTerms);
   return code.rolledLoop(firstTile, end, kMatrixTerms, Numbers(4 * tiles, constantFloat(0.0)), addTile);
+}
+
+/// Sums of the warp go from thread to thread, so that all of them take the same way.
+AttentionWarp::Numbers AttentionWarp::addOnMatrixUnits(Numbers sums, int64_t list, Value begin, Value end,
+                                                       unsigned operand, function_ref<Value(Value)> locate,
+                                                       bool skipsAbsent) {
+  Numbers made = multiplyWeights(list, begin, end, operand, locate);
+  Value isSpecial = code.create<NVVM::VoteSyncOp>(code.getI1Type(), code.constant(code.getI32Type(), -1),
+                                                  isAnySpecial(made), NVVM::VoteSyncKind::any);
+  synchronize();
+  return code.choose(
+      isSpecial, TypeRange(ValueRange(sums)),
+      [&] { return addInOrder(sums, list, begin, end, operand, locate, skipsAbsent); },
+      [&] {
+        Numbers next = exchangeSums(made, countColumns(shape, operand));
+        for (auto [sum, before] : llvm::zip_equal(next, sums))
+          sum = code.add(before, sum);
+        return next;
+      });
 }
