@@ -11,10 +11,10 @@ using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 using namespace mlir::resid::contraction;
 
-/// Two blocks of 128 registers fit on a processor of sm_80, sm_90 and sm_100, and three of 80. Of weights that few rows
+/// Two blocks of 128 registers fit on a processor of sm_80, sm_90 and sm_100. Of weights that few rows
 /// read, some 32 KB are on their way.
 static constexpr ProductTile kThin = {8, 32, 64, 4, 1, 4, 128}, kLarge = {128, 128, 8, 8, 8, 1, 128},
-                             kSmall = {64, 64, 16, 4, 4, 1, 80}, kTiny = {32, 32, 32, 2, 2, 2, 128};
+                             kSmall = {64, 64, 16, 4, 4, 1, 128}, kTiny = {32, 32, 32, 2, 2, 2, 128};
 /// Of f64, whose numbers take twice the room. Without a bound, ptxas spills some to make room for a third block.
 static constexpr ProductTile kThinDouble = {8, 32, 32, 4, 1, 4, 128}, kSmallDouble = {64, 64, 16, 4, 4, 1, 128};
 /// Of 48 KB of shared memory, which a block has without asking the driver for more; and of half as much.
