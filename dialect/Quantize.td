@@ -54,7 +54,7 @@ def Resid_QuantizeOp : Resid_QuantizationOp<"quantize"> {
 
     **Not allowed.** Zero points: q is symmetric, and -128 does not occur.
 
-    **Gradient.** None: rounding to integers has none. A function that is differentiated through this op is an error.
+    **Gradient.** None. Rounding to integers has none, and a function that is differentiated through this op is an error.
 
     **Rounding.** `x` is widened to f32. Each step is rounded to f32 by itself; both divisions are true ones, and `rint`
     rounds half to even.
@@ -105,7 +105,7 @@ def Resid_DequantizeOp : Resid_QuantizationOp<"dequantize"> {
 
     **Not allowed.** Zero points.
 
-    **Gradient.** None: a function that is differentiated through this op is an error.
+    **Gradient.** None. A function that is differentiated through this op is an error.
 
     **Rounding.** q is a number of f32. The product is rounded to f32, and once more to the result's type.
 
