@@ -63,6 +63,6 @@ func.func @scale(%q: tensor<?x4xi4>, %open: tensor<2x?xi4>) -> (tensor<?x4xi32>,
     y, z = kernels.scale(q, q[:2], out=(numpy.empty((3, 4), "int32"), numpy.empty((2, 4), "int8")))
     assert y.tolist() == [[0, 1, 2, 3], [-8, -1, -2, 7], [0, 0, -1, -1]] and (z == y[:2]).all()
     with pytest.raises(resid.DTypeError, match="argument 'q': expected elements of u8 but got i8"):
-        kernels.scale(q.view("int8"), q[:2])
+        kernels.scale(q.view("int8"), q[:2], out=(y, z))
     with pytest.raises(resid.ShapeError, match="argument 'q'"):
-        kernels.scale(numpy.zeros((3, 4), "uint8"), q[:2])
+        kernels.scale(numpy.zeros((3, 4), "uint8"), q[:2], out=(y, z))
