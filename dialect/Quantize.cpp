@@ -19,7 +19,7 @@ static RankedTensorType getScaleType(Type quantized, Granularity granularity, st
   if (granularity == Granularity::Tensor)
     shape.clear();
   if (granularity == Granularity::Group) {
-    if (!group || *group < 1 || type.isDynamicDim(type.getRank() - 1))
+    if (!group || *group < 1 || type.isDynamicDim(type.getRank() - 1) || type.getShape().back() == 0)
       return {};
     shape.push_back(llvm::divideCeil(type.getShape().back(), *group));
   }
@@ -103,7 +103,7 @@ ParseResult QuantizeOp::parse(OpAsmParser &parser, OperationState &state) {
   RankedTensorType found = getScaleType(xType, findGranularity(state), findGroup(state));
   if (!found)
     return parser.emitError(place, "expected x of rank 1 or more, and for groups of 1 or more with a static last "
-                                   "dimension, but got ")
+                                   "dimension of 1 or more, but got ")
            << xType;
   state.addTypes(withElement(xType, parser.getBuilder().getI8Type()));
   if (!scale)
@@ -157,8 +157,8 @@ static LogicalResult verifyGroup(Operation *op, RankedTensorType type, Granulari
     return op->emitOpError("expected group exactly where granularity is group");
   if (group && *group < 1)
     return op->emitOpError("expected groups of 1 or more but got ") << *group;
-  if (group && type.isDynamicDim(type.getRank() - 1))
-    return op->emitOpError("expected a static last dimension for groups but got ") << type;
+  if (group && (type.isDynamicDim(type.getRank() - 1) || type.getShape().back() == 0))
+    return op->emitOpError("expected a static last dimension of 1 or more for groups but got ") << type;
   return success();
 }
 

@@ -46,7 +46,7 @@ def Resid_QuantizeOp : Resid_QuantizationOp<"quantize"> {
     **Constraints.**
     - `quantize.C1`: `x` is a ranked tensor of f16, bf16 or f32, of rank 1 or more. Types have no encoding, and hold at
       most 2^47 bytes. An x of f64 is refused: round it first.
-    - `quantize.C2`: with `group G`, G is 1 or more, and the last dimension of `x` is static.
+    - `quantize.C2`: with `group G`, G is 1 or more, and the last dimension of `x` is static, and not 0.
     - `quantize.C3`: an operand `scale` has the shape of the granularity. Two sizes agree where they are equal or one of
       them is dynamic.
     - `quantize.C4`: results have the types that follow from `x`. There is a result `scale` exactly where there is no such
@@ -98,7 +98,7 @@ def Resid_DequantizeOp : Resid_QuantizationOp<"dequantize"> {
     **Constraints.**
     - `dequantize.C1`: `q` is a ranked tensor of i8, and the result one of f16, bf16 or f32, of rank 1 or more; `scale` is
       one of f32. Types have no encoding, and hold at most 2^47 bytes.
-    - `dequantize.C2`: with `group G`, G is 1 or more, and the last dimension of `q` is static.
+    - `dequantize.C2`: with `group G`, G is 1 or more, and the last dimension of `q` is static, and not 0.
     - `dequantize.C3`: `scale` has the shape of the granularity. Two sizes agree where they are equal or one of them is
       dynamic.
     - `dequantize.C4`: the result has the shape of `q`.

@@ -129,13 +129,12 @@ static Expected<std::pair<Triple, const Target *>> resolveTriple(StringRef name)
   return std::pair(triple, backEnd);
 }
 
-/// The features after a CPU's name, as LLVM writes them; an error where it knows none of that name.
-static Expected<std::string> parseFeatures(StringRef mcpu, const MCSubtargetInfo &probe) {
+/// The features after a CPU's name, as LLVM writes them; an error for one that no processor is asked for.
+static Expected<std::string> parseFeatures(StringRef mcpu, Architecture architecture) {
   SmallVector<StringRef> names;
   mcpu.split(names, '+');
-  SmallVector<StringRef> known;
-  for (const SubtargetFeatureKV &feature : probe.getAllProcessorFeatures())
-    known.push_back(feature.Key);
+  FeatureSet all = getCheckableFeatures(architecture);
+  SmallVector<StringRef> known(all.begin(), all.end());
   SubtargetFeatures features;
   for (StringRef name : ArrayRef(names).drop_front()) {
     if (!llvm::is_contained(known, name))
@@ -164,7 +163,7 @@ Expected<TargetDescription> machine::resolveTarget(StringRef tripleName, StringR
   }
   std::unique_ptr<MCSubtargetInfo> probe(backEnd->createMCSubtargetInfo(triple, "", ""));
   if (mcpu != "native") {
-    Expected<std::string> features = parseFeatures(mcpu, *probe);
+    Expected<std::string> features = parseFeatures(mcpu, triple.isX86() ? Architecture::X86 : Architecture::AArch64);
     if (!features)
       return features.takeError();
     target.features = *features;
@@ -189,9 +188,9 @@ Expected<TargetDescription> machine::resolveTarget(StringRef tripleName, StringR
                                target.hasFeature("avx512vl");
   target.facts.isX86 = triple.isX86();
   target.facts.integerBits = integerBits(target, triple);
-  target.facts.hasByteDot =
-      aarch64 ? target.hasFeature("dotprod")
-              : target.hasFeature("avxvnni") || (target.hasFeature("avx512vnni") && target.hasFeature("avx512vl"));
+  // Registers of 512 bits have the instructions of AVX-512 alone.
+  bool hasWideDot = target.hasFeature(aarch64 ? "dotprod" : "avx512vnni") && (aarch64 || target.hasFeature("avx512vl"));
+  target.facts.hasByteDot = hasWideDot || (triple.isX86() && width.bits == 256 && target.hasFeature("avxvnni"));
   return target;
 }
 

@@ -36,13 +36,6 @@ static Value createInputGradient(ImplicitLocOpBuilder &builder, LinearOp linear,
 
 namespace {
 
-/// Rounding to integers has no gradient.
-template <typename Op> struct RoundingRule : GradientOpInterface::ExternalModel<RoundingRule<Op>, Op> {
-  LogicalResult differentiate(Operation *op, Gradients &) const {
-    return op->emitOpError("has no gradient: expected results that depend on no rounding to integers");
-  }
-};
-
 struct LinearRule : GradientOpInterface::ExternalModel<LinearRule, LinearOp> {
   LogicalResult differentiate(Operation *op, Gradients &gradients) const {
     auto linear = cast<LinearOp>(op);
@@ -85,8 +78,6 @@ struct RotaryRule : GradientOpInterface::ExternalModel<RotaryRule, RotaryOp> {
 void resid::registerSubLayerRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, ResidDialect *) {
     LinearOp::attachInterface<LinearRule>(*context);
-    QuantizeOp::attachInterface<RoundingRule<QuantizeOp>>(*context);
-    DequantizeOp::attachInterface<RoundingRule<DequantizeOp>>(*context);
     RotaryOp::attachInterface<RotaryRule>(*context);
   });
 }

@@ -335,4 +335,48 @@ def PackWeights : Pass<"resid-pack-weights", "::mlir::ModuleOp"> {
   let options = [ReportOption<>];
 }
 
+def QuantizeLinear : Pass<"resid-quantize-linear", "::mlir::ModuleOp"> {
+  let summary = "gives linear layers rows and weights of 8 bits";
+  let description = [{
+    Class: **other values**. A layer has the error of rounding its rows and its weight to integers of 8 bits.
+
+    Each weight becomes integers and a scale for each output feature, by `resid.quantize`, once: in `@F_prepare`
+    ([prepared weights](prepare.md)). Rows become integers with a scale for each row where they are multiplied, in the
+    kernel of the norm or activation before, where there is one. Layers that read the same rows share them.
+
+    Before and after:
+    ```mlir
+    func.func @before(%x: tensor<?x64xf32>, %w: tensor<32x64xf32> {resid.weight = "w"}) -> tensor<?x32xf32> {
+      %y = resid.linear %x, %w : tensor<?x64xf32>, tensor<32x64xf32>
+      return %y : tensor<?x32xf32>
+    }
+
+    func.func @after(%x: tensor<?x64xf32>, %w: tensor<32x64xi8> {resid.prepared = 0 : i64},
+                     %w_scale: tensor<32xf32> {resid.prepared = 1 : i64}) -> tensor<?x32xf32> {
+      %q, %scale = resid.quantize %x {granularity = row} : tensor<?x64xf32>
+      %y = resid.linear %q, %w x_scale(%scale) weight_scale(%w_scale)
+          : tensor<?x64xi8>, tensor<32x64xi8>, tensor<?xf32>, tensor<32xf32>
+      return %y : tensor<?x32xf32>
+    }
+    func.func @after_prepare(%w: tensor<32x64xf32> {resid.weight = "w"}) -> (tensor<32x64xi8>, tensor<32xf32>) {
+      %q, %scale = resid.quantize %w {granularity = row} : tensor<32x64xf32>
+      return %q, %scale : tensor<32x64xi8>, tensor<32xf32>
+    }
+    ```
+
+    - Fires on arguments marked `resid.weight`, and on those that `@F_prepare` makes already.
+    - `keep` names arguments that stay as they are, such as those of a head.
+    - Run `resid-pack-weights` after it.
+
+    **Refuses**, with the reason:
+    - a weight that anything but a `resid.linear` reads, one of f64 or beside f64, and one of `[in, out]`;
+    - a weight of more than 131,071 input features;
+    - a function that is called.
+
+    A weight that is a slice of a stack stays as it is.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+  let options = [ListOption<"keep", "keep", "std::string", "names of arguments that stay as they are">, ReportOption<>];
+}
+
 #endif

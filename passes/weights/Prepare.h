@@ -46,6 +46,10 @@ public:
   /// the rewrite is finished: the result takes its place in the signature.
   Value convert(BlockArgument weight, function_ref<Value(OpBuilder &)> make);
 
+  /// Another value that `make` of `convert` has made: a new argument at the end, with the name `name` or one that begins
+  /// so.
+  void append(Value value, StringRef name) { results.push_back({value, Value(), name.str()}); }
+
   /// The name of a weight for `compute`: that of the argument, else `otherwise`.
   static std::string getName(Value weight, StringRef otherwise);
 

@@ -208,7 +208,7 @@ func.func @f(%x: tensor<4xf32>, %ids: tensor<4x1xindex>) -> tensor<4xf32> {
 // Rounding to integers has none.
 func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %q, %r = resid.quantize %x {granularity = row} : tensor<4x8xf32>
-  // expected-error @+1 {{'resid.dequantize' op has no gradient: expected results that depend on no rounding to integers}}
+  // expected-error @+1 {{'resid.dequantize' has no rule for its gradient, and a result depends on it}}
   %y = resid.dequantize %q scale(%r) {granularity = row} : tensor<4x8xi8>, tensor<4xf32>
   return %y : tensor<4x8xf32>
 }
@@ -216,7 +216,7 @@ func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 // -----
 
 func.func @f(%x: tensor<4x8xf32>) -> (tensor<4x8xi8>, tensor<4xf32>) {
-  // expected-error @+1 {{'resid.quantize' op has no gradient: expected results that depend on no rounding to integers}}
+  // expected-error @+1 {{'resid.quantize' has no rule for its gradient, and a result depends on it}}
   %q, %r = resid.quantize %x {granularity = row} : tensor<4x8xf32>
   return %q, %r : tensor<4x8xi8>, tensor<4xf32>
 }

@@ -552,7 +552,7 @@ func.func @quantize(%x: tensor<RxDx!T>) -> (tensor<RxDxi8>, tensor<Rxf32>, tenso
   return %q, %scale, %t, %whole, %u : tensor<RxDxi8>, tensor<Rxf32>, tensor<RxDxi8>, tensor<f32>, tensor<RxDxi8>
 }
 
-// types f32, bf16, f16; static D
+// types f32, bf16, f16; static D; where D > 0
 func.func @quantize_groups(%x: tensor<RxDx!T>, %s: tensor<RxDxf32>) -> (tensor<RxDxi8>, tensor<RxDxf32>, tensor<RxDx!T>) {
   %q, %scale = resid.quantize %x {granularity = group 1} : tensor<RxDx!T>
   %y = resid.dequantize %q scale(%s) {granularity = group 1} : tensor<RxDxi8>, tensor<RxDxf32> -> tensor<RxDx!T>
@@ -567,9 +567,9 @@ func.func @dequantize(%integers: tensor<RxDxi8>, %r: tensor<Rxf32>, %t: tensor<f
 }
 
 // types f32, bf16, f16
-func.func @linear_of_integers(%integers: tensor<BxRxDxi8>, %weight: tensor<MxDxi8>, %r: tensor<BxRxf32>, %s: tensor<Mxf32>, %bias: tensor<Mx!P>)
+func.func @linear_of_integers(%integers: tensor<BxRxDxi8>, %bytes: tensor<MxDxi8>, %r: tensor<BxRxf32>, %s: tensor<Mxf32>, %bias: tensor<Mx!P>)
     -> tensor<BxRxMx!T> {
-  %y = resid.linear %integers, %weight x_scale(%r) weight_scale(%s) bias(%bias)
+  %y = resid.linear %integers, %bytes x_scale(%r) weight_scale(%s) bias(%bias)
       : tensor<BxRxDxi8>, tensor<MxDxi8>, tensor<BxRxf32>, tensor<Mxf32>, tensor<Mx!P> -> tensor<BxRxMx!T>
   return %y : tensor<BxRxMx!T>
 }

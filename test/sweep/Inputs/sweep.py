@@ -17,7 +17,7 @@ SIZES = [0, 1, 2, 3, 8, 17]
 STATIC, MIXED, OPEN = 5, 2, 10
 # Values of arguments by name; other floats are normal, other integers 7.
 VALUES = {"labels": "0", "ids": "0", "ignored": "-100", "variance": "1.5", "sum": "2", "past": "0", "column": "8", "n": "3",
-          "mask": "random:5", "integers": "random:6%256", "weight": "random:7%256", "a": "0.3", "b": "-1.7", "c": "0.6"}
+          "mask": "random:5", "integers": "random:6%256", "bytes": "random:7%256", "a": "0.3", "b": "-1.7", "c": "0.6"}
 
 
 def size_of(text, sizes):
