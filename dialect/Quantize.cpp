@@ -33,15 +33,20 @@ static RankedTensorType withElement(Type type, Type element) {
 //===------------------------------------------- text -------------------------------------------------------------===//
 
 /// `{granularity = row | tensor | group G, …}`, whose first value is no attribute of MLIR.
-static ParseResult parseGranularity(OpAsmParser &parser, OperationState &state) {
+template <typename Op> static ParseResult parseGranularity(OpAsmParser &parser, OperationState &state) {
   auto parseEntry = [&]() -> ParseResult {
     std::string name;
-    if (parser.parseKeywordOrString(&name) || parser.parseEqual())
+    if (parser.parseKeywordOrString(&name))
       return failure();
     if (name != "granularity") {
-      Attribute value;
-      return parser.parseAttribute(value, name, state.attributes);
+      Attribute value = parser.getBuilder().getUnitAttr();
+      if (succeeded(parser.parseOptionalEqual()) && parser.parseAttribute(value))
+        return failure();
+      state.addAttribute(name, value);
+      return success();
     }
+    if (parser.parseEqual())
+      return failure();
     StringRef keyword;
     SMLoc place = parser.getCurrentLocation();
     if (parser.parseKeyword(&keyword))
@@ -63,7 +68,13 @@ static ParseResult parseGranularity(OpAsmParser &parser, OperationState &state) 
     return failure();
   if (!state.attributes.get("granularity"))
     return parser.emitError(place, "expected {granularity = row}, tensor or group G");
-  return success();
+  return Op::verifyInherentAttrs(state.name, state.attributes, [&] { return parser.emitError(place); });
+}
+
+static void printNamed(OpAsmPrinter &printer, NamedAttribute attribute) {
+  printer.printKeywordOrString(attribute.getName());
+  if (!isa<UnitAttr>(attribute.getValue()))
+    printer << " = " << attribute.getValue();
 }
 
 static void printGranularity(OpAsmPrinter &printer, Operation *op, Granularity granularity,
@@ -73,7 +84,7 @@ static void printGranularity(OpAsmPrinter &printer, Operation *op, Granularity g
     printer << " " << *group;
   for (NamedAttribute attribute : op->getAttrs())
     if (attribute.getName() != "granularity" && attribute.getName() != "group")
-      printer << ", " << attribute.getName().getValue() << " = " << attribute.getValue();
+      printNamed(printer << ", ", attribute);
   printer << "}";
 }
 
@@ -97,7 +108,7 @@ ParseResult QuantizeOp::parse(OpAsmParser &parser, OperationState &state) {
     return failure();
   SMLoc place;
   Type xType, scaleType;
-  if (parseGranularity(parser, state) || parser.parseColon() || parser.getCurrentLocation(&place) ||
+  if (parseGranularity<QuantizeOp>(parser, state) || parser.parseColon() || parser.getCurrentLocation(&place) ||
       parseTypes(parser, {{"x", xType}, {"scale", scaleType, scale.has_value()}}))
     return failure();
   RankedTensorType found = getScaleType(xType, findGranularity(state), findGroup(state));
@@ -129,7 +140,7 @@ ParseResult DequantizeOp::parse(OpAsmParser &parser, OperationState &state) {
   Type qType, scaleType, result;
   SMLoc place;
   if (parser.parseOperand(q) || parser.parseKeyword("scale") || parser.parseLParen() || parser.parseOperand(scale) ||
-      parser.parseRParen() || parseGranularity(parser, state) || parser.parseColon() ||
+      parser.parseRParen() || parseGranularity<DequantizeOp>(parser, state) || parser.parseColon() ||
       parser.getCurrentLocation(&place) || parseTypes(parser, {{"q", qType}, {"scale", scaleType}}) ||
       (succeeded(parser.parseOptionalArrow()) && parser.parseType(result)))
     return failure();

@@ -70,10 +70,12 @@ ParseResult LinearOp::parse(OpAsmParser &parser, OperationState &state) {
     if (isGiven && (parser.parseLParen() || parser.parseOperand(operands.emplace_back()) || parser.parseRParen()))
       return failure();
   }
-  SMLoc typesLocation;
+  SMLoc typesLocation, attributesLocation = parser.getCurrentLocation();
   Type result;
-  if (parser.parseOptionalAttrDict(state.attributes) || parser.parseColon() ||
-      parser.getCurrentLocation(&typesLocation) || parseTypes(parser, stated) ||
+  if (parser.parseOptionalAttrDict(state.attributes) ||
+      ParseResult(
+          verifyInherentAttrs(state.name, state.attributes, [&] { return parser.emitError(attributesLocation); })) ||
+      parser.parseColon() || parser.getCurrentLocation(&typesLocation) || parseTypes(parser, stated) ||
       (succeeded(parser.parseOptionalArrow()) && parser.parseType(result)))
     return failure();
   if (!result)

@@ -65,8 +65,8 @@ def Resid_LinearOp : Resid_Op<"linear", [AttrSizedOperandSegments,
       equal or one of them is dynamic.
     - `linear.C4`: the result has the leading dimensions of `x`, and the output features of `weight` as its last one.
     - `linear.C5`: `bias` has rank 1, and its size agrees with the last dimension of the result.
-    - `linear.C6`: `weight_scale` and `group` are given exactly where `weight` is of i8 or i4, and `x` is not of i8. Only beside them is there a
-      `weight_zero` or a `weight_offset`, and not both.
+    - `linear.C6`: for an `x` of floats, `weight_scale` and `group` are given exactly where `weight` is of i8 or i4.
+      Only beside them is there a `weight_zero` or a `weight_offset`, and not both.
     - `linear.C7`: a weight of integers is not `transposed`, and nothing beside it is of f64. `group` is even, and
       divides the input features, whose number is static.
     - `linear.C8`: `weight_scale`, `weight_zero` and `weight_offset` have the shape `[out, in/group]`.
@@ -76,7 +76,8 @@ def Resid_LinearOp : Resid_Op<"linear", [AttrSizedOperandSegments,
     - `linear.C11`: a row of i8 has at most 131,071 input features, so that no sum overflows. A dynamic number of them is
       looked at when the function is called.
 
-    **Not allowed.** The bias does not broadcast. Activations of i8 have no scale for each group. A weight per sample is no linear layer: write `linalg.batch_matmul`.
+    **Not allowed.** The bias does not broadcast. Activations of i8 have no scale for each group. A weight per sample is
+    no linear layer: write `linalg.batch_matmul`.
 
     **Gradient.** `dx = dy·weight`, `dweight = dyᵀ·x` over all rows, and `dbias` is `dy` summed over the rows. With
     `transposed`, both products are transposed. A layer whose weight is of integers has no gradient.

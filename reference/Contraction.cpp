@@ -140,9 +140,14 @@ double countRoundings(double terms, Type a, Type b, Type arithmetic, const Evalu
 
 } // namespace
 
-Array Interpreter::weightOf(LinearOp op, const Array &integers) {
+FailureOr<Array> Interpreter::weightOf(LinearOp op, const Array &integers) {
   Array scale = get(op.getWeightScale()), zero = getOptional(op.getWeightZero()),
         offset = getOptional(op.getWeightOffset());
+  int64_t shape[] = {integers.getShape()[0], integers.getShape()[1] / *op.getGroup()};
+  for (const Array &parameter : {scale, zero, offset})
+    if (parameter && parameter.getShape() != ArrayRef(shape))
+      return op.emitOpError() << "expected parameters of the weight's " << shape[0] << " rows and " << shape[1]
+                              << " groups but got " << describe(parameter);
   Array weight = Array::zeros(op.getWeight().getType().clone(op.getArithmeticType()), integers.getShape());
   MutableArrayRef<double> values = weight.mutableFloats();
   auto round = [&](double value) { return isExactMode() ? roundTo(FloatKind::F32, value) : value; };

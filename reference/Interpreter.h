@@ -145,7 +145,7 @@ private:
   FailureOr<Array> linear(LinearOp op, const Array &x, const Array &weight, const Array &bias);
   FailureOr<Array> quantizedLinear(LinearOp op, const Array &x, const Array &weight, const Array &bias);
   /// The floats that a weight of integers stands for.
-  Array weightOf(LinearOp op, const Array &integers);
+  FailureOr<Array> weightOf(LinearOp op, const Array &integers);
   Results evaluate(linalg::SoftmaxOp op);
   /// The loops' sizes from the operands' shapes; operands whose sizes disagree are diagnosed.
   FailureOr<SmallVector<int64_t>> getLoopSizes(linalg::LinalgOp op) const;

@@ -270,11 +270,13 @@ Interpreter::Results Interpreter::evaluateResid(Operation &op) {
             AppendOp, QuantizeOp>([&](auto known) { return evaluate(known); })
       .Case<BlockOp, CrossEntropyGradOp, DequantizeOp, EmbeddingOp, EmbeddingGradOp, StreamDotsOp>(
           [&](auto known) { return single(evaluate(known)); })
-      .Case([&](LinearOp linearOp) {
-        Array weight = get(linearOp.getWeight());
+      .Case([&](LinearOp linearOp) -> Results {
+        FailureOr<Array> weight = get(linearOp.getWeight());
         if (linearOp.hasIntegerWeight() && !linearOp.hasIntegerRows())
-          weight = weightOf(linearOp, weight);
-        return single(linear(linearOp, get(linearOp.getX()), weight, getOptional(linearOp.getBias())));
+          weight = weightOf(linearOp, *weight);
+        if (failed(weight))
+          return failure();
+        return single(linear(linearOp, get(linearOp.getX()), *weight, getOptional(linearOp.getBias())));
       })
       .Case([&](ActivationOp act) { return single(activation(act, get(act.getX()), getOptional(act.getUp()))); })
       .Case(

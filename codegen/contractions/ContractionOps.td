@@ -46,10 +46,10 @@ def Contraction_KernelOp : Contraction_Op<"kernel", [AttrSizedOperandSegments, D
     those of `inputs` and uses parallel loops of a alone. With `chain`, every run of so many contracted points has an acc
     of its own, which begins at `start`; the first one's takes the others' by one addition each, in order.
 
-    `packed_columns`: b holds panels of so many columns. Its map is (k, n) or (n, k) of a matrix without batches, where k
-    is all contracted loops in order, and its shape is [ceil(N / columns)][K][columns], or
-    [ceil(N / columns)][ceil(K / t)][columns][t] with t = 2 for bf16 and t = 4 for i8. Columns past N and the k past K are never used. Other numbers than 16
-    are N rounded up to a multiple of 8, and N is known.
+    `packed_columns`: b holds panels of so many columns. Its map is (k, n) or (n, k) of a matrix without batches, where
+    k is all contracted loops in order, and its shape is [ceil(N / columns)][K][columns], or [ceil(N / columns)][ceil(K
+    / t)][columns][t] with t = 2 for bf16 and t = 4 for i8. Columns past N and the k past K are never used. Other
+    numbers than 16 are N rounded up to a multiple of 8, and N is known.
 
     With `b_group`, `b` holds integers q of 8 bits, or two of 4 bits in each byte (`b_nibbles`), the first in the low half.
     Its map is (n, k), k is the contracted loop, and the elements of a row are contiguous. What takes the place of

@@ -18,7 +18,10 @@ namespace {
 class ScaledRows {
 public:
   ScaledRows(Code &builder, Granularity granularity, std::optional<int64_t> group, Value tensor)
-      : builder(builder), group(group.value_or(0)), whole(cast<RankedTensorType>(tensor.getType())) {
+      : builder(builder), whole(cast<RankedTensorType>(tensor.getType())) {
+    // A group that is longer than a row is the row.
+    if (group)
+      this->group = std::min(*group, whole.getShape().back());
     columns = granularity == Granularity::Tensor ? whole.getRank() : 1;
     sizes = getSizes(builder, tensor);
   }
@@ -65,7 +68,8 @@ private:
   }
 
   Code &builder;
-  int64_t group;
+  /// How many elements of a row have one scale; 0: all of them.
+  int64_t group = 0;
   RankedTensorType whole;
   SmallVector<OpFoldResult> sizes;
 };

@@ -118,6 +118,10 @@ LogicalResult resid::verifyBlock(Block &block, ArrayRef<Value> sources) {
   formGenericOps(Activity(block, sources).ops);
   Activity activity(block, sources);
   bool areKnown = true;
+  // Integers have no gradient, so none would reach what they were rounded from, in silence.
+  for (auto op : block.getOps<QuantizeOp>())
+    if (activity.needed.contains(op.getX()) && !op.getQ().use_empty() && !llvm::is_contained(activity.ops, op))
+      activity.ops.push_back(op);
   for (Operation *op : activity.ops) {
     auto rule = dyn_cast<GradientOpInterface>(op);
     if (!rule)

@@ -346,7 +346,8 @@ def QuantizeLinear : Pass<"resid-quantize-linear", "::mlir::ModuleOp"> {
 
     Before and after:
     ```mlir
-    func.func @before(%x: tensor<?x64xf32>, %w: tensor<32x64xf32> {resid.weight = "w"}) -> tensor<?x32xf32> {
+    func.func @before(%x: tensor<?x64xf32>, %w: tensor<32x64xf32> {resid.weight = "w"})
+        -> tensor<?x32xf32> {
       %y = resid.linear %x, %w : tensor<?x64xf32>, tensor<32x64xf32>
       return %y : tensor<?x32xf32>
     }
@@ -358,7 +359,8 @@ def QuantizeLinear : Pass<"resid-quantize-linear", "::mlir::ModuleOp"> {
           : tensor<?x64xi8>, tensor<32x64xi8>, tensor<?xf32>, tensor<32xf32>
       return %y : tensor<?x32xf32>
     }
-    func.func @after_prepare(%w: tensor<32x64xf32> {resid.weight = "w"}) -> (tensor<32x64xi8>, tensor<32xf32>) {
+    func.func @after_prepare(%w: tensor<32x64xf32> {resid.weight = "w"})
+        -> (tensor<32x64xi8>, tensor<32xf32>) {
       %q, %scale = resid.quantize %w {granularity = row} : tensor<32x64xf32>
       return %q, %scale : tensor<32x64xi8>, tensor<32xf32>
     }

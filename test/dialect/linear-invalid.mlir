@@ -238,3 +238,11 @@ func.func @linear.C11_deep(%q: tensor<3x131072xi8>, %w: tensor<4x131072xi8>, %r:
   %0 = resid.linear %q, %w x_scale(%r) weight_scale(%s) : tensor<3x131072xi8>, tensor<4x131072xi8>, tensor<3xf32>, tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @type_of_transposed(%x: tensor<2x2xf32>) {
+  // expected-error @+1 {{attribute 'transposed' failed to satisfy constraint}}
+  %0 = resid.linear %x, %x {transposed = true} : tensor<2x2xf32>, tensor<2x2xf32>
+  return
+}

@@ -352,8 +352,8 @@ func.func @streams(%x: tensor<?x4x8xbf16>, %y: tensor<?x8xbf16>, %a: tensor<?x4x
 func.func @quantization(%x: tensor<?x768xbf16>, %static: tensor<f32>, %w: tensor<8x768xi8>, %s: tensor<8xf32>) {
   // CHECK: %q, %scale = resid.quantize %arg0 {granularity = row} : tensor<?x768xbf16>{{$}}
   %0:2 = resid.quantize %x {granularity = row} : tensor<?x768xbf16>
-  // CHECK: resid.quantize %arg0 {granularity = group 100, x.note = "kept"} : tensor<?x768xbf16>{{$}}
-  %1:2 = resid.quantize %x {x.note = "kept", granularity = group 100} : tensor<?x768xbf16>
+  // CHECK: resid.quantize %arg0 {granularity = group 100, "x note.y" = "kept", x.unit} : tensor<?x768xbf16>{{$}}
+  %1:2 = resid.quantize %x {"x note.y" = "kept", granularity = group 100, x.unit} : tensor<?x768xbf16>
   // CHECK: resid.quantize %arg0 scale(%arg1) {granularity = tensor} : tensor<?x768xbf16>, tensor<f32>{{$}}
   %2 = resid.quantize %x scale(%static) {granularity = tensor} : tensor<?x768xbf16>, tensor<f32>
   // CHECK: resid.dequantize %q scale(%scale) {granularity = row} : tensor<?x768xi8>, tensor<?xf32>{{$}}

@@ -157,3 +157,11 @@ func.func @dequantize.C2_no_features(%x: tensor<4x0xi8>, %s: tensor<4x0xf32>) {
   %0 = resid.dequantize %x scale(%s) {granularity = group 8} : tensor<4x0xi8>, tensor<4x0xf32>
   return
 }
+
+// -----
+
+func.func @type_of_group(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{attribute 'group' failed to satisfy constraint}}
+  %0:2 = resid.quantize %x {granularity = row, group = "a"} : tensor<4x8xf32>
+  return
+}

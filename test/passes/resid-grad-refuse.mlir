@@ -207,6 +207,7 @@ func.func @f(%x: tensor<4xf32>, %ids: tensor<4x1xindex>) -> tensor<4xf32> {
 
 // Rounding to integers has none.
 func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // expected-error @+1 {{'resid.quantize' has no rule for its gradient, and a result depends on it}}
   %q, %r = resid.quantize %x {granularity = row} : tensor<4x8xf32>
   // expected-error @+1 {{'resid.dequantize' has no rule for its gradient, and a result depends on it}}
   %y = resid.dequantize %q scale(%r) {granularity = row} : tensor<4x8xi8>, tensor<4xf32>
@@ -219,4 +220,14 @@ func.func @f(%x: tensor<4x8xf32>) -> (tensor<4x8xi8>, tensor<4xf32>) {
   // expected-error @+1 {{'resid.quantize' has no rule for its gradient, and a result depends on it}}
   %q, %r = resid.quantize %x {granularity = row} : tensor<4x8xf32>
   return %q, %r : tensor<4x8xi8>, tensor<4xf32>
+}
+
+// -----
+
+// What is computed from the integers alone has no gradient of zero.
+func.func @f(%x: tensor<4x8xf32>, %s: tensor<f32>) -> tensor<4x8xf32> {
+  // expected-error @+1 {{'resid.quantize' has no rule for its gradient, and a result depends on it}}
+  %q = resid.quantize %x scale(%s) {granularity = tensor} : tensor<4x8xf32>, tensor<f32>
+  %y = arith.sitofp %q : tensor<4x8xi8> to tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
 }
