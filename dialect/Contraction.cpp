@@ -105,3 +105,8 @@ std::optional<Contraction> resid::matchIntegerContraction(linalg::LinalgOp op) {
   Contraction found = makeContraction(op, acc.getType());
   return hasLoopOfOneFactor(found) ? std::optional(found) : std::nullopt;
 }
+
+std::optional<Contraction> resid::matchAnyContraction(linalg::LinalgOp op) {
+  std::optional<Contraction> found = matchContraction(op);
+  return found ? found : matchIntegerContraction(op);
+}

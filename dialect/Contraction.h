@@ -38,6 +38,9 @@ std::optional<Contraction> matchContraction(linalg::LinalgOp op);
 /// The same of integers, in place of floats: i8 times i8, both with their signs, added up in i32.
 std::optional<Contraction> matchIntegerContraction(linalg::LinalgOp op);
 
+/// Either of both.
+std::optional<Contraction> matchAnyContraction(linalg::LinalgOp op);
+
 /// As matchContraction, without its last condition: any sum of products, such as that of two vectors. One that is no
 /// contraction has the arithmetic of other sums.
 std::optional<Contraction> matchProductSum(linalg::LinalgOp op);

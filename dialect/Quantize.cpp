@@ -210,24 +210,17 @@ LogicalResult DequantizeOp::verify() {
 //===------------------------------------------- sizes ------------------------------------------------------------===//
 
 /// The leading dimensions of the scales of rows and groups are those of what was quantised.
-static void uniteScale(Value scale, Value whole, Granularity granularity,
-                       function_ref<void(Value, int64_t, Value, int64_t)> unite) {
-  int64_t leading = cast<RankedTensorType>(whole.getType()).getRank() - 1;
-  for (int64_t dimension = 0; granularity != Granularity::Tensor && dimension < leading; ++dimension)
-    unite(scale, dimension, whole, dimension);
-}
-
-static void uniteAll(Value value, Value whole, function_ref<void(Value, int64_t, Value, int64_t)> unite) {
-  for (int64_t dimension = 0; dimension < cast<RankedTensorType>(whole.getType()).getRank(); ++dimension)
-    unite(value, dimension, whole, dimension);
+static void uniteScale(Value scale, Value whole, Granularity granularity, UniteSizes unite) {
+  if (granularity != Granularity::Tensor)
+    uniteLeading(scale, whole, cast<RankedTensorType>(whole.getType()).getRank() - 1, unite);
 }
 
 void QuantizeOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, int64_t)> unite) {
-  uniteAll(getQ(), getX(), unite);
+  uniteLeading(getQ(), getX(), unite);
   uniteScale(getStaticScale() ? getStaticScale() : getScale(), getX(), getGranularity(), unite);
 }
 
 void DequantizeOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, int64_t)> unite) {
-  uniteAll(getResult(), getQ(), unite);
+  uniteLeading(getResult(), getQ(), unite);
   uniteScale(getScale(), getQ(), getGranularity(), unite);
 }

@@ -37,3 +37,12 @@ bool resid::fitsByteLimit(Type type) {
   }
   return true;
 }
+
+void resid::uniteLeading(Value value, Value whole, int64_t count, UniteSizes unite) {
+  for (int64_t dimension = 0; value && dimension < count; ++dimension)
+    unite(value, dimension, whole, dimension);
+}
+
+void resid::uniteLeading(Value value, Value whole, UniteSizes unite) {
+  uniteLeading(value, whole, cast<RankedTensorType>(value.getType()).getRank(), unite);
+}

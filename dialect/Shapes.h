@@ -48,6 +48,13 @@ FloatType getWiderArithmeticType(RankedTensorType a, RankedTensorType b);
 RankedTensorType getProjectedType(Type x, Type weight);
 RankedTensorType getStreamDotsType(Type a, Type b);
 
+/// What forEachEqualSize of an op calls with two dimensions that have one size.
+using UniteSizes = function_ref<void(Value, int64_t, Value, int64_t)>;
+/// The first `count` dimensions of `value` have the sizes of those of `whole`; all of them where no count is
+/// given. A null value has none.
+void uniteLeading(Value value, Value whole, int64_t count, UniteSizes unite);
+void uniteLeading(Value value, Value whole, UniteSizes unite);
+
 /// The product of a tensor's static non-zero dimensions times its element size stays within 2^47 bytes.
 bool fitsByteLimit(Type tensor);
 

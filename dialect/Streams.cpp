@@ -11,8 +11,6 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-using Unite = function_ref<void(Value, int64_t, Value, int64_t)>;
-
 RankedTensorType resid::getStreamType(Type streams) {
   auto type = dyn_cast<RankedTensorType>(streams);
   if (!type || type.getRank() < 2)
@@ -84,7 +82,7 @@ static LogicalResult verifyWideResult(Operation *op, RankedTensorType expected, 
 }
 
 /// All sizes that are not broadcast are those of x, aligned at the last dimension.
-static void uniteTrailing(Value value, Value x, Unite unite) {
+static void uniteTrailing(Value value, Value x, UniteSizes unite) {
   if (!value)
     return;
   auto type = cast<RankedTensorType>(value.getType());
@@ -94,14 +92,8 @@ static void uniteTrailing(Value value, Value x, Unite unite) {
       unite(value, dim, x, dim + offset);
 }
 
-/// The first `count` dimensions have one size each.
-static void uniteLeading(Value value, Value x, int64_t count, Unite unite) {
-  for (int64_t dim = 0; value && dim < count; ++dim)
-    unite(value, dim, x, dim);
-}
-
 /// `one` has the sizes of `x` but for that of the streams.
-static void uniteStream(Value one, Value x, Unite unite) {
+static void uniteStream(Value one, Value x, UniteSizes unite) {
   if (!one)
     return;
   int64_t rank = cast<RankedTensorType>(x.getType()).getRank();
@@ -168,7 +160,7 @@ LogicalResult ReadOp::canonicalize(ReadOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-void ReadOp::forEachEqualSize(Unite unite) {
+void ReadOp::forEachEqualSize(UniteSizes unite) {
   uniteTrailing(getWeights(), getX(), unite);
   uniteStream(getResult(), getX(), unite);
 }
@@ -248,7 +240,7 @@ LogicalResult WriteOp::canonicalize(WriteOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-void WriteOp::forEachEqualSize(Unite unite) {
+void WriteOp::forEachEqualSize(UniteSizes unite) {
   uniteTrailing(getWeights(), getX(), unite);
   uniteStream(getY(), getX(), unite);
   if (getMix())
@@ -293,7 +285,7 @@ LogicalResult ProjectOp::verify() {
   return verifyEpsilon(*this, getArithmeticType(), getEpsilon()); // project.C4
 }
 
-void ProjectOp::forEachEqualSize(Unite unite) {
+void ProjectOp::forEachEqualSize(UniteSizes unite) {
   int64_t leading = getX().getType().getRank() - 2;
   unite(getZ(), leading, getWeight(), 0);
   for (Value result : getResults())
@@ -319,13 +311,13 @@ template <typename Op> static LogicalResult verifySinkhorn(Op op) {
 
 LogicalResult SinkhornOp::verify() { return verifySinkhorn(*this); }
 
-void SinkhornOp::forEachEqualSize(Unite unite) {
+void SinkhornOp::forEachEqualSize(UniteSizes unite) {
   uniteLeading(getResult(), getLogits(), getLogits().getType().getRank(), unite);
 }
 
 LogicalResult SinkhornGradOp::verify() { return verifySinkhorn(*this); }
 
-void SinkhornGradOp::forEachEqualSize(Unite unite) {
+void SinkhornGradOp::forEachEqualSize(UniteSizes unite) {
   for (Value value : {Value(getDmix()), Value(getDlogits())})
     uniteLeading(value, getLogits(), getLogits().getType().getRank(), unite);
 }
@@ -354,7 +346,7 @@ LogicalResult StreamDotsOp::verify() {
   return success();
 }
 
-void StreamDotsOp::forEachEqualSize(Unite unite) {
+void StreamDotsOp::forEachEqualSize(UniteSizes unite) {
   int64_t rank = getA().getType().getRank();
   uniteLeading(getB(), getA(), rank - 2, unite);
   unite(getB(), rank - 1, getA(), rank - 1);

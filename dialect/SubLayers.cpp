@@ -28,8 +28,8 @@ static RankedTensorType getLinearType(Type x, Type weight, bool isTransposed) {
 
 void LinearOp::build(OpBuilder &builder, OperationState &state, Value x, Value weight, Value bias, bool transposed) {
   build(builder, state, getLinearType(x.getType(), weight.getType(), transposed), x, weight, /*x_scale=*/Value(),
-        /*weight_scale=*/Value(),
-        /*weight_zero=*/Value(), /*weight_offset=*/Value(), bias, transposed, /*group=*/IntegerAttr());
+        /*weight_scale=*/Value(), /*weight_zero=*/Value(), /*weight_offset=*/Value(), bias, transposed,
+        /*group=*/IntegerAttr());
 }
 
 FloatType LinearOp::getArithmeticType() {
@@ -40,12 +40,11 @@ FloatType LinearOp::getArithmeticType() {
 
 void LinearOp::forEachEqualSize(function_ref<void(Value, int64_t, Value, int64_t)> unite) {
   int64_t last = getX().getType().getRank() - 1;
-  for (int64_t dimension = 0; dimension < last; ++dimension)
-    unite(getResult(), dimension, getX(), dimension);
+  uniteLeading(getResult(), getX(), last, unite);
   unite(getWeight(), getInputAxis(), getX(), last);
   unite(getResult(), last, getWeight(), getOutputAxis());
-  for (int64_t dimension = 0; getXScale() && dimension < getXScale().getType().getRank(); ++dimension)
-    unite(getXScale(), dimension, getX(), dimension);
+  if (Value scale = getXScale())
+    uniteLeading(scale, getX(), unite);
   for (Value perOutput : {Value(getWeightScale()), Value(getWeightZero()), Value(getWeightOffset()), Value(getBias())})
     if (perOutput)
       unite(perOutput, 0, getResult(), last);

@@ -17,12 +17,6 @@ RankedTensorType resid::getEmbeddedType(Type ids, Type table) {
   return RankedTensorType::get(shape, matrix.getElementType());
 }
 
-/// The value says one size for each of the leading dimensions of `whole`.
-static void uniteLeading(Value value, Value whole, function_ref<void(Value, int64_t, Value, int64_t)> unite) {
-  for (int64_t dimension = 0, rank = cast<RankedTensorType>(value.getType()).getRank(); dimension < rank; ++dimension)
-    unite(value, dimension, whole, dimension);
-}
-
 //===----------------------------------------------------------------------===//
 // Cross-entropy
 //===----------------------------------------------------------------------===//

@@ -272,7 +272,7 @@ Interpreter::Results Interpreter::evaluateResid(Operation &op) {
           [&](auto known) { return single(evaluate(known)); })
       .Case([&](LinearOp linearOp) -> Results {
         FailureOr<Array> weight = get(linearOp.getWeight());
-        if (linearOp.hasIntegerWeight() && !linearOp.hasIntegerRows())
+        if (linearOp.getGroup())
           weight = weightOf(linearOp, *weight);
         if (failed(weight))
           return failure();

@@ -68,6 +68,7 @@ public:
   Value exclusiveOr(Operand a, Operand b) { return emit<arith::XOrIOp>(a, b); }
   Value shiftLeft(Operand a, Operand count) { return emit<arith::ShLIOp>(a, count); }
   Value shiftRight(Operand a, Operand count) { return emit<arith::ShRUIOp>(a, count); }
+  Value shiftRightSigned(Operand a, Operand count) { return emit<arith::ShRSIOp>(a, count); }
   /// An f32 or f64 as the integer of its bits, and back.
   Value bits(Value a) { return castBits(a, getIntegerType(getWidth(a))); }
   Value fromBits(Value a) { return castBits(a, isLong(a) ? Type(getF64Type()) : getF32Type()); }

@@ -215,10 +215,7 @@ struct FormContractions : public contraction::impl::FormContractionsBase<FormCon
     getOperation()->walk([&](linalg::LinalgOp op) {
       if (!op.hasPureTensorSemantics())
         return;
-      std::optional<Contraction> contraction = matchContraction(op);
-      if (!contraction)
-        contraction = matchIntegerContraction(op);
-      if (contraction)
+      if (std::optional<Contraction> contraction = matchAnyContraction(op))
         contractions.push_back(*contraction);
     });
     for (const Contraction &contraction : contractions) {

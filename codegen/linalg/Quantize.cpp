@@ -77,7 +77,7 @@ private:
 
 /// max|x| / 127 of each row, or NaN where that is no number.
 static Value createScales(Code &builder, Value x, int64_t columns) {
-  auto type = cast<RankedTensorType>(getStatisticsType(cast<RankedTensorType>(x.getType()), columns));
+  RankedTensorType type = getStatisticsType(cast<RankedTensorType>(x.getType()), columns);
   Value largest = rows::RowMagnitudesOp::create(builder, type, x, columns);
   SmallVector<OpFoldResult> sizes = getSizes(builder, x);
   sizes.truncate(type.getRank());

@@ -224,7 +224,7 @@ struct LowerLinear : OpConversionPattern<LinearOp> {
                          adaptor.getWeightScale(),
                          adaptor.getBias(),
                          op.getArithmeticType()};
-    if (op.hasIntegerWeight() && !op.hasIntegerRows())
+    if (op.getGroup())
       layer.weight = createWeight(builder, op, layer.weight,
                                   {adaptor.getWeightScale(), adaptor.getWeightZero(), adaptor.getWeightOffset()});
     rewriter.replaceOp(op, lowerLinear(builder, layer));

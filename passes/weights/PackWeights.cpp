@@ -119,16 +119,14 @@ LogicalResult UseFinder::visit(const View &view) {
   for (OpOperand &use : view.tensor.getUses()) {
     Operation *user = use.getOwner();
     auto op = dyn_cast<linalg::LinalgOp>(user);
-    std::optional<Contraction> contraction = op ? matchContraction(op) : std::nullopt;
-    if (op && !contraction)
-      contraction = matchIntegerContraction(op);
+    std::optional<Contraction> contraction = op ? matchAnyContraction(op) : std::nullopt;
     if (contraction) {
       if (failed(visitContraction(view, use, *contraction)))
         return failure();
       continue;
     }
     if (auto linear = dyn_cast<LinearOp>(user)) {
-      if (linear.hasIntegerWeight() && !linear.hasIntegerRows())
+      if (linear.getGroup())
         return refusal.set(user, "expected layers with weights of floats, but got one of integers");
       if (failed(visitLayer(view, use, linear.getWeightMutable(), linear.getOutputAxis(), linear.getArithmeticType())))
         return failure();

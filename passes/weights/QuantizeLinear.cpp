@@ -71,11 +71,8 @@ struct QuantizeLinear : resid::impl::QuantizeLinearBase<QuantizeLinear> {
   void visit(func::FuncOp function, BlockArgument weight, Preparation &preparation) {
     Location loc = getArgumentLocation(function, weight.getArgNumber());
     std::string name = Preparation::getName(weight, "weight");
-    std::optional<std::string> reason;
-    if (llvm::is_contained(keep, name))
-      reason = "it is kept";
-    else
-      reason = refuse(weight);
+    std::optional<std::string> reason =
+        llvm::is_contained(keep, name) ? std::optional<std::string>("it is kept") : refuse(weight);
     if (!reason)
       reason = preparation.refuse({weight});
     if (reason) {

@@ -23,17 +23,12 @@ static Value callIntrinsic(Code &code, StringRef name, Type result, ValueRange o
 /// The even bytes with their signs as integers of 16 bits, or the odd ones.
 static Value widenBytes(Code &code, Value vector, bool isOdd) {
   Value words = asIntegers(code, vector, 16);
-  Value eight = code.create<arith::ConstantOp>(
-      DenseElementsAttr::get(cast<VectorType>(words.getType()), APInt(16, static_cast<uint64_t>(8))));
-  if (!isOdd)
-    words = code.create<arith::ShLIOp>(words, eight);
-  return code.create<arith::ShRSIOp>(words, eight);
+  return code.shiftRightSigned(isOdd ? words : code.shiftLeft(words, 8), 8);
 }
 
 SmallVector<Value> ByteDot::prepare(Code &code, Value bytes) const {
   if (hasExcess())
-    return {code.exclusiveOr(bytes, code.spread(code.constant(code.getI32Type(), int64_t(int32_t(0x80808080))),
-                                                cast<VectorType>(bytes.getType()).getNumElements()))};
+    return {code.exclusiveOr(bytes, int64_t(int32_t(0x80808080)))};
   if (target.hasByteDot)
     return {bytes};
   return {widenBytes(code, bytes, false), widenBytes(code, bytes, true)};

@@ -63,9 +63,7 @@ namespace {
 class IntegerReader {
 public:
   IntegerReader(Code &code, Block *entry, const IntegerForm &form, const IntegerColumns &columns, int64_t panels)
-      : code(code), form(form), columns(columns), panels(panels),
-        floats(VectorType::get(kPanelColumns, code.getF32Type())),
-        integers(VectorType::get(kPanelColumns, code.getI32Type())) {
+      : code(code), form(form), columns(columns), panels(panels) {
     Value last = code.subtract(columns.present, 1);
     for (int64_t column = 0; column < panels * kPanelColumns; ++column)
       places.push_back(code.min(column, last));
@@ -96,7 +94,6 @@ private:
   const IntegerForm &form;
   const IntegerColumns &columns;
   int64_t panels;
-  VectorType floats, integers;
   /// The columns, each at most the last one that there is.
   SmallVector<Value> places;
   /// Stack memory for the bytes of a tile, the columns of a panel side by side.
@@ -127,8 +124,7 @@ Value IntegerReader::gather(int64_t panel, Value array, Type type, Value group) 
     Value element = code.load(type, code.at(array, type, code.add(row, group)));
     vector = code.create<LLVM::InsertElementOp>(vector, element, code.constant(lane));
   }
-  return isa<FloatType>(type) ? code.castFloat(vector, code.getF32Type())
-                              : Value(code.create<arith::SIToFPOp>(floats, vector));
+  return isa<FloatType>(type) ? code.castFloat(vector, code.getF32Type()) : code.toFloat(vector, code.getF32Type());
 }
 
 IntegerReader::Parameters IntegerReader::loadParameters(int64_t panel, Value group) {
@@ -159,19 +155,15 @@ void IntegerReader::transposeTile(Value byte) {
 /// The terms that byte `byte` of a part of the tile has in each column: one, or two.
 SmallVector<Value> IntegerReader::loadTerms(int64_t panel, Value part, int64_t byte) {
   Value start = code.at(part, code.getI8Type(), (panel * kPanelColumns + byte) * form.tileBytes);
-  Value wide =
-      code.create<arith::ExtSIOp>(integers, code.load(VectorType::get(kPanelColumns, code.getI8Type()), start));
+  Value bytes = code.load(VectorType::get(kPanelColumns, code.getI8Type()), start);
+  Value wide = code.extendSign(bytes, code.getI32Type());
   if (!form.areNibbles)
     return {wide};
-  auto shift = [&](int64_t bits) {
-    return code.create<arith::ConstantOp>(DenseElementsAttr::get(integers, APInt(32, bits)));
-  };
-  Value high = code.create<arith::ShRSIOp>(wide, shift(4)), low = code.create<arith::ShLIOp>(wide, shift(28));
-  return {code.create<arith::ShRSIOp>(low, shift(28)), high};
+  return {code.shiftRightSigned(code.shiftLeft(wide, 28), 28), code.shiftRightSigned(wide, 4)};
 }
 
 Value IntegerReader::scale(const Parameters &parameters, Value numbers) {
-  Value number = code.create<arith::SIToFPOp>(floats, numbers);
+  Value number = code.toFloat(numbers, code.getF32Type());
   if (parameters.offsets)
     return code.fma(parameters.scales, number, parameters.offsets);
   // The difference of small integers is exact.

@@ -63,9 +63,8 @@ PanelMemory PanelMemory::create(OpBuilder &builder, Location loc, const KernelLo
   // The last terms of integers are made whole groups by zeros, and the sum of the row comes after them.
   if (loops.isInteger()) {
     Extent whole = times(alignTo(builder, loc, length, getInterleavedTerms(memory.aType)), number(kMostByteParts));
-    length = {arith::AddIOp::create(builder, loc, whole.value, number(kRowSumBytes).value)};
-    if (whole.isKnown())
-      length = number(whole.known + kRowSumBytes);
+    length = whole.isKnown() ? number(whole.known + kRowSumBytes)
+                             : Extent{arith::AddIOp::create(builder, loc, whole.value, number(kRowSumBytes).value)};
   }
   memory.rowLength = alignToOdd(builder, loc, length, kernels::kScratchAlignment / aElementBytes);
   Type bType = loops.getFactorType();
