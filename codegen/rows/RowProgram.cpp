@@ -289,10 +289,12 @@ bool RowProgram::keepInOutput(Value x, unsigned phase) {
 /// whether they fit.
 void RowProgram::keepInLocalRow(Value x, unsigned phase) {
   Type type = getElementTypeOrSelf(x.getType());
-  if (limits.bytes == 0 || (!type.isF32() && !type.isF64()))
+  if (limits.bytes == 0 || !isa<FloatType>(type))
     return;
   Repetition repetition = judgeRepetition(x);
-  bool isCheap = repetition == Repetition::Cheap && countRepetitions(x, phase) < limits.leastPasses;
+  // To round to a narrow type takes longer than to load.
+  bool isCheap = repetition == Repetition::Cheap && type.getIntOrFloatBitWidth() >= 32 &&
+                 countRepetitions(x, phase) < limits.leastPasses;
   if (repetition == Repetition::Free || isCheap)
     return;
   int64_t bytes = getElementBytes(type);

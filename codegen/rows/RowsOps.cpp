@@ -320,9 +320,9 @@ LogicalResult StoreOp::verify() { return verifyAccess(*this, getRow().getType(),
 
 LogicalResult LocalRowOp::verify() {
   Type element = getRow().getType().getElementType();
-  if (element.isF32() || element.isF64())
+  if (isa<FloatType>(element))
     return success();
-  return emitOpError("expected a local row of f32 or f64 but got ") << element;
+  return emitOpError("expected a local row of floats but got ") << element;
 }
 
 LogicalResult AccumulateOp::verify() {

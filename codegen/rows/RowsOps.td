@@ -318,7 +318,7 @@ def Rows_StoreOp : Rows_Op<"store", [MemoryEffects<[MemWrite]>]> {
 def Rows_LocalRowOp : Rows_Op<"local_row", [HasParent<"KernelOp">]> {
   let summary = "a row that belongs to no operand: it lives as long as one row is worked on";
   let description = [{
-    For a value that several phases need and that no output's row can hold. It has an element per column, of f32 or f64.
+    For a value that several phases need and that no output's row can hold. It has an element per column, a float.
     One phase writes it, which every row goes through; later phases read it. Targets keep it where they have room: a CPU
     on the stack. It is not pure, so that two rows of one type stay two.
   }];

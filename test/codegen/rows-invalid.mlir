@@ -414,11 +414,11 @@ func.func @body_yields(%n: index, %x: memref<?x?xf32>, %t: tensor<?x?xf32>, %v: 
 
 // -----
 
-func.func @local_row_of_a_narrow_type(%n: index, %x: memref<?x?xf32>, %v: f32, %c: i1) {
+func.func @local_row_of_integers(%n: index, %x: memref<?x?xf32>, %v: f32, %c: i1) {
   rows.kernel rows(%n) columns(%n) ins() outs(%x : memref<?x?xf32>) attributes {indexing_maps = [affine_map<(r, c) -> (r, c)>]} {
   ^bb0(%r: index, %xr: !rows.row<f32>):
-    // expected-error @+1 {{expected a local row of f32 or f64 but got 'bf16'}}
-    %l = rows.local_row : !rows.row<bf16>
+    // expected-error @+1 {{expected a local row of floats but got 'i8'}}
+    %l = rows.local_row : !rows.row<i8>
   }
   return
 }
