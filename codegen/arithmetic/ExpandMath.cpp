@@ -204,11 +204,18 @@ struct ExpandMath : public arithmetic::impl::ExpandMathBase<ExpandMath> {
   using ExpandMathBase::ExpandMathBase;
 
   void runOnOperation() override {
-    SmallVector<Operation *> functions;
+    SmallVector<Operation *> functions, quotients;
     getOperation()->walk([&](Operation *op) {
       if (isFunction(op))
         functions.push_back(op);
+      else if (hasFMA && arithmetic::isSharedRoundedQuotient(op))
+        quotients.push_back(op);
     });
+    IRRewriter rewriter(&getContext());
+    for (Operation *quotient : quotients) {
+      rewriter.setInsertionPoint(quotient);
+      rewriter.replaceOp(quotient, arithmetic::emitSharedRoundedQuotient(rewriter, quotient));
+    }
     if (failed(expand(functions)) || failed(checkNoCallIsLeft()))
       signalPassFailure();
   }

@@ -68,6 +68,13 @@ Value emitPow(Code &a, Value x, Value y, Value isOdd, Precision precision);
 /// x less a whole multiple of y, rounded towards 0, with x's sign: the exact result. Doubles need a fused multiply-add.
 Value emitRemainder(Code &a, Value x, Value y, Precision precision);
 
+/// Whether `op` is Code::divideForInteger of f32, and others are divided by the same number, in a loop or beside it.
+bool isSharedRoundedQuotient(Operation *op);
+/// A number that has the same integer, and is NaN where the quotient is, without a division for each; at the builder's
+/// place, but for what is shared. Needs a fused multiply-add. That no integer differs was tried for all divisors in one
+/// binade and all numbers beside each half (docs/accuracy.md).
+Value emitSharedRoundedQuotient(OpBuilder &builder, Operation *op);
+
 // What formulas have in common.
 
 /// A value as the unevaluated sum of two floats, the second at most half a unit of the first.

@@ -64,6 +64,12 @@ Value Code::castFloat(Value a, Type element) {
   return create<arith::TruncFOp>(type, a);
 }
 
+Value Code::divideForInteger(Value a, Value b) {
+  auto quotient = create<arith::DivFOp>(a, b);
+  quotient->setDiscardableAttr(kForIntegerAttribute, getUnitAttr());
+  return quotient;
+}
+
 Value Code::castNumber(Value a, Type element) {
   if (isFloat(a))
     return castFloat(a, element);

@@ -23,6 +23,9 @@ struct Operand {
   int64_t whole = 0;
 };
 
+/// The mark of Code::divideForInteger.
+inline constexpr StringLiteral kForIntegerAttribute = "resid.for_integer";
+
 /// A builder at a place of the source. Where a word fits floats and integers, its operands say what is meant; integers
 /// that are known are folded.
 class Code : public ImplicitLocOpBuilder {
@@ -46,6 +49,9 @@ public:
   Value multiply(Operand a, Operand b) { return emit<arith::MulFOp, arith::MulIOp>(a, b); }
   /// Integers are not negative, and `b` is not 0.
   Value divide(Operand a, Operand b) { return emit<arith::DivFOp, arith::DivUIOp>(a, b); }
+  /// The quotient of floats for one use: an integer that is the nearest one (ties to even), or 127 or -127 where that is
+  /// farther from 0. It is below 2^31, or is not looked at. Where many have one divisor, passes may replace the division.
+  Value divideForInteger(Value a, Value b);
   Value remainder(Operand a, Operand b) { return emit<arith::RemUIOp>(a, b); }
   Value ceilDivide(Operand a, Value b) { return divide(add(a, subtract(b, 1)), b); }
   /// The indices of element `number` of an array of these sizes, of which the last is the fastest. The first is not

@@ -90,15 +90,28 @@ static Value createScales(Code &builder, Value x, int64_t columns) {
                            builder.getF32Type(), body);
 }
 
-static Value createIntegers(Code &builder, Value x, Value scale, int64_t columns) {
+/// The integers of x; `isFound`: the scale is that of createScales.
+static Value createIntegers(Code &builder, Value x, Value scale, int64_t columns, bool isFound) {
   auto type = cast<RankedTensorType>(x.getType());
-  auto body = [](Code &inner, ValueRange elements) {
-    Value ratio = inner.divide(elements[0], elements[1]);
-    // Where the scale is 0, a ratio is an infinity or NaN.
-    Value isNumber = inner.both(inner.compare(arith::CmpFPredicate::ORD, ratio, ratio),
-                                inner.compare(arith::CmpFPredicate::UNE, elements[1], 0.0));
-    Value rounded = inner.atLeast(inner.atMost(inner.roundToInteger(ratio), 127.0), -127.0);
-    return Value(inner.create<arith::FPToSIOp>(inner.getI8Type(), inner.select(isNumber, rounded, 0.0)));
+  auto body = [isFound](Code &inner, ValueRange elements) {
+    Value x = elements[0], scale = elements[1], isNumber;
+    if (isFound) {
+      // Then there is no NaN and no infinity in x.
+      isNumber = inner.isAbove(scale, 0.0);
+    } else {
+      // Where the scale is 0, x is too, or NaN, and the ratio is NaN.
+      Value limit = inner.multiply(inner.absolute(scale), 128.0);
+      x = inner.atLeast(inner.atMost(x, limit), inner.negate(limit));
+    }
+    Value ratio = inner.divideForInteger(x, scale);
+    if (!isFound)
+      isNumber = inner.compare(arith::CmpFPredicate::ORD, ratio, ratio);
+    Value wide = inner.create<arith::FPToSIOp>(inner.getI32Type(), inner.roundToInteger(ratio));
+    // As processors have it: narrowing that saturates.
+    wide = inner.max(inner.min(wide, inner.constant(inner.getI32Type(), 127)), inner.constant(inner.getI32Type(), -128));
+    Value narrow = inner.create<arith::TruncIOp>(inner.getI8Type(), wide);
+    narrow = inner.max(narrow, inner.constant(inner.getI8Type(), -127));
+    return inner.select(isNumber, narrow, inner.constant(inner.getI8Type(), 0));
   };
   return createElementwise(builder,
                            {{x, getIdentityMap(builder.getContext(), type.getRank())},
@@ -116,7 +129,8 @@ struct LowerQuantize : OpConversionPattern<QuantizeOp> {
     SmallVector<Value> results;
     if (!scale)
       scale = createScales(builder, x, rows.columns);
-    results.push_back(rows.join(createIntegers(builder, x, scale, rows.columns), op.getQ().getType()));
+    Value q = createIntegers(builder, x, scale, rows.columns, /*isFound=*/op.getScale() != nullptr);
+    results.push_back(rows.join(q, op.getQ().getType()));
     if (op.getScale())
       results.push_back(scale);
     rewriter.replaceOp(op, results);
