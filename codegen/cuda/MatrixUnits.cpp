@@ -12,7 +12,7 @@ static Type makeWords(Code &code, Type word, int64_t count) {
 }
 
 bool cuda::takesMatrices(Type a, Type b, Type arithmetic) {
-  return a == b && (a.isBF16() || a.isF16()) && arithmetic.isF32();
+  return a == b && (arithmetic.isF32() ? a.isBF16() || a.isF16() : a.isInteger(8) && arithmetic.isInteger(32));
 }
 
 SmallVector<Value> cuda::loadMatrices(Code &code, Type element, Value address, int64_t count, bool isTransposed) {
@@ -30,10 +30,14 @@ SmallVector<Value> cuda::loadMatrices(Code &code, Type element, Value address, i
 
 void cuda::multiplyMatrices(Code &code, Type element, ArrayRef<Value> a, ArrayRef<Value> b,
                             MutableArrayRef<Value> sums) {
-  auto kind = element.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
-  int64_t shape[] = {kMatrixRows, kMatrixColumns, kMatrixTerms};
-  Value next = code.create<NVVM::MmaOp>(makeWords(code, code.getF32Type(), 4), a, b, ValueRange(sums), shape,
-                                        std::nullopt, std::nullopt, std::array<NVVM::MMATypes, 2>{kind, kind},
+  bool areBytes = element.isInteger(8);
+  auto kind = areBytes ? NVVM::MMATypes::s8 : element.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
+  int64_t shape[] = {kMatrixRows, kMatrixColumns, areBytes ? 2 * kMatrixTerms : kMatrixTerms};
+  std::optional<NVVM::MMAIntOverflow> overflow;
+  if (areBytes)
+    overflow = NVVM::MMAIntOverflow::wrapped;
+  Value next = code.create<NVVM::MmaOp>(makeWords(code, sums.front().getType(), 4), a, b, ValueRange(sums), shape,
+                                        std::nullopt, overflow, std::array<NVVM::MMATypes, 2>{kind, kind},
                                         std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row, NVVM::MMALayout::col});
   for (auto [i, sum] : llvm::enumerate(sums))
     sum = code.create<LLVM::ExtractValueOp>(next, i);

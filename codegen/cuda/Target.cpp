@@ -94,8 +94,10 @@ static kernels::PlanDecision describeProduct(contraction::KernelOp kernel, bool 
            std::to_string(tile.countShared(arithmetic) * elementBytes) + " bytes of shared memory" + registers + ")";
   };
   return {"emitter", usesMatrixUnits ? "matrices" : "tiles",
-          (usesMatrixUnits ? "matrices emitter: matrix units add up the products, as --relax-rounding=products allows; "
-                           : "tiles emitter: ") +
+          (!usesMatrixUnits         ? "tiles emitter: "
+           : arithmetic.isInteger() ? "matrices emitter: matrix units add up the integers; "
+                                    : "matrices emitter: matrix units add up the products, as "
+                                      "--relax-rounding=products allows; ") +
               std::string("tiles of ") + llvm::join(llvm::map_range(tiles, describeTile), " or ") +
               (tiles.size() > 1 ? ", by the size of the result" : "")};
 }

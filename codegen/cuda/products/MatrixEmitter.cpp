@@ -13,11 +13,12 @@ using namespace mlir::resid::contraction;
 
 /// Of one copy.
 static constexpr int64_t kPieceBytes = 16;
-static constexpr int64_t kRows = kMatrixRows, kColumns = kMatrixColumns, kTerms = kMatrixTerms;
+static constexpr int64_t kRows = kMatrixRows, kColumns = kMatrixColumns;
 
 MatrixEmitter::MatrixEmitter(Code &code, kernels::KernelBody &body, contraction::KernelOp kernel,
                              const ProductTile &tile)
-    : TileBlock(code, body, kernel, tile), element(loops.operands[KernelLoops::kA].elementType) {
+    : TileBlock(code, body, kernel, tile), element(loops.operands[KernelLoops::kA].elementType),
+      piece(kPieceBytes / kernels::getElementBytes(element)) {
   a = makeFactor(KernelLoops::kA, tile.rows, /*begin=*/0);
   b = makeFactor(KernelLoops::kB, tile.columns, tile.rows * tile.terms);
   stageSize = (tile.rows + tile.columns) * tile.terms;
@@ -31,8 +32,8 @@ MatrixEmitter::MatrixEmitter(Code &code, kernels::KernelBody &body, contraction:
 
 MatrixEmitter::Factor MatrixEmitter::makeFactor(unsigned operand, int64_t size, int64_t begin) {
   bool isPacked = product.isPacked(operand);
-  bool isAlongOther =
-      !isPacked && getOther(operand).strides[operand].is(1) && !loops.contracted.front().strides[operand].is(1);
+  bool isAlongOther = !isPacked && !element.isInteger(8) && getOther(operand).strides[operand].is(1) &&
+                      !loops.contracted.front().strides[operand].is(1);
   Factor factor{operand, size, begin, isAlongOther ? size : tile.terms, !isAlongOther, Value()};
   if (isAlongOther || (!isPacked && loops.contracted.front().strides[operand].is(1)))
     factor.isAligned = findAlignment(factor);
@@ -42,17 +43,17 @@ MatrixEmitter::Factor MatrixEmitter::makeFactor(unsigned operand, int64_t size, 
 Value MatrixEmitter::findAlignment(const Factor &factor) {
   Value all = code.toInteger(loops.pointers[factor.operand]);
   auto look = [&](const contraction::Loop &loop) {
-    all = code.either(all, code.multiply(loop.strides[factor.operand].value, kPieceBytes / kMatrixPiece));
+    all = code.either(all, code.multiply(loop.strides[factor.operand].value, kernels::getElementBytes(element)));
   };
   llvm::for_each(loops.batches, look);
   look(factor.isAlongTerms ? getOther(factor.operand) : loops.contracted.front());
   return code.isEqual(code.both(all, kPieceBytes - 1), 0);
 }
 
-Value MatrixEmitter::getSlot(const Factor &factor, Value stage, Value line, Value piece) {
+Value MatrixEmitter::getSlot(const Factor &factor, Value stage, Value line, Value pieceOfLine) {
   // Lines of 64 bytes repeat their banks every two lines.
   Value change = factor.isAlongTerms ? code.both(code.divide(line, 2), 3) : code.both(line, 7);
-  Value inLine = code.multiply(code.exclusiveOr(piece, change), kMatrixPiece);
+  Value inLine = code.multiply(code.exclusiveOr(pieceOfLine, change), piece);
   return code.add(code.add(stage, factor.begin), code.add(code.multiply(line, factor.line), inLine));
 }
 
@@ -61,7 +62,8 @@ void MatrixEmitter::bringElements(const Factor &factor, const ElementPlace &plac
   Value start = product.getOffset(place, factor.operand);
   const contraction::Loop &terms = loops.contracted.front();
   SmallVector<Value> elements;
-  for (int64_t i = 0; i < kMatrixPiece; ++i) {
+  Value zero = code.create<arith::ConstantOp>(code.getZeroAttr(element));
+  for (int64_t i = 0; i < piece; ++i) {
     auto load = [&]() -> SmallVector<Value> {
       Value own = factor.isAlongTerms ? code.add(term, i) : term;
       if (product.isPacked(factor.operand))
@@ -71,7 +73,7 @@ void MatrixEmitter::bringElements(const Factor &factor, const ElementPlace &plac
         offset = code.add(offset, code.multiply(getOther(factor.operand).strides[factor.operand].value, i));
       return {product.load(factor.operand, offset)};
     };
-    auto leaveOut = [&]() -> SmallVector<Value> { return {code.constant(element, 0.0)}; };
+    auto leaveOut = [&]() -> SmallVector<Value> { return {zero}; };
     Value isThere = code.compare(arith::CmpIPredicate::sgt, count, i);
     elements.push_back(code.choose(isThere, element, load, leaveOut).front());
   }
@@ -79,19 +81,19 @@ void MatrixEmitter::bringElements(const Factor &factor, const ElementPlace &plac
 }
 
 void MatrixEmitter::bring(const Factor &factor, Value first, Value stage) {
-  int64_t pieces = factor.line / kMatrixPiece, all = factor.size * tile.terms / kMatrixPiece;
+  int64_t pieces = factor.line / piece, all = factor.size * tile.terms / piece;
   Value places = getOther(factor.operand).size.value, terms = product.countTerms();
   for (int64_t number = 0; number < all / ProductTile::kThreads; ++number) {
     Value own = code.add(thread, number * ProductTile::kThreads);
-    Value line = code.divide(own, pieces), piece = code.remainder(own, pieces);
-    Value along = code.multiply(piece, kMatrixPiece), slot = getSlot(factor, stage, line, piece);
+    Value line = code.divide(own, pieces), ofLine = code.remainder(own, pieces);
+    Value along = code.multiply(ofLine, piece), slot = getSlot(factor, stage, line, ofLine);
     Value place = code.add(getFirst(factor.operand), factor.isAlongTerms ? line : along);
     Value term = code.add(first, factor.isAlongTerms ? along : line);
     // How many elements of the piece there are.
     Value left = factor.isAlongTerms ? code.subtract(terms, term) : code.subtract(places, place);
     Value hasLine = factor.isAlongTerms ? code.compare(arith::CmpIPredicate::slt, place, places)
                                         : code.compare(arith::CmpIPredicate::slt, term, terms);
-    Value count = code.select(hasLine, code.max(code.min(left, kMatrixPiece), 0), 0);
+    Value count = code.select(hasLine, code.max(code.min(left, piece), 0), 0);
     ElementPlace at{batch, place, place, Value()};
     auto bringSlowly = [&] { bringElements(factor, at, term, count, slot); };
     if (!factor.isAligned) {
@@ -104,7 +106,7 @@ void MatrixEmitter::bring(const Factor &factor, Value first, Value stage) {
       Value from = code.at(loops.pointers[factor.operand], element, offset);
       from = code.create<LLVM::AddrSpaceCastOp>(
           LLVM::LLVMPointerType::get(code.getContext(), unsigned(NVVM::NVVMMemorySpace::Global)), from);
-      Value bytes = code.castInteger(code.multiply(count, kPieceBytes / kMatrixPiece), code.getI32Type());
+      Value bytes = code.castInteger(code.multiply(count, kernels::getElementBytes(element)), code.getI32Type());
       code.create<NVVM::CpAsyncOp>(this->at(slot), from, kPieceBytes, NVVM::LoadCacheModifierKind::CG, bytes);
     };
     code.choose(factor.isAligned, copy, bringSlowly);
@@ -113,28 +115,29 @@ void MatrixEmitter::bring(const Factor &factor, Value first, Value stage) {
 
 //===------------------------------------------- products ---------------------------------------------------------===//
 
-MatrixEmitter::Fragment MatrixEmitter::loadFragment(const Factor &factor, Value stage, Value first, int64_t half) {
-  // Lanes 8 m to 8 m + 7 have the rows of matrix m. Of a, matrices 0 and 1 have the first eight terms; of b, 0 and 2.
+MatrixEmitter::Fragment MatrixEmitter::loadFragment(const Factor &factor, Value stage, Value first, int64_t number) {
+  // Lanes 8 m to 8 m + 7 have the rows of matrix m. Of a, matrices 0 and 1 have the first half of the terms; of b, 0
+  // and 2.
   Value inMatrix = code.both(lane, 7), low = code.both(code.divide(lane, 8), 1), high = code.divide(lane, 16);
   bool isA = factor.operand == KernelLoops::kA;
-  Value ofPlaces = isA ? low : high, ofTerms = isA ? high : low, line, piece;
+  Value ofPlaces = isA ? low : high, ofTerms = isA ? high : low, line, ofLine;
   if (factor.isAlongTerms) {
     line = code.add(first, code.add(inMatrix, code.multiply(ofPlaces, kMatrixPiece)));
-    piece = code.add(ofTerms, half * kTerms / kMatrixPiece);
+    ofLine = code.add(ofTerms, 2 * number);
   } else {
-    line = code.add(code.add(inMatrix, code.multiply(ofTerms, kMatrixPiece)), half * kTerms);
-    piece = code.add(code.divide(first, kMatrixPiece), ofPlaces);
+    line = code.add(code.add(inMatrix, code.multiply(ofTerms, kMatrixPiece)), number * kMatrixTerms);
+    ofLine = code.add(code.divide(first, kMatrixPiece), ofPlaces);
   }
-  return loadMatrices(code, element, at(getSlot(factor, stage, line, piece)), 4, !factor.isAlongTerms);
+  return loadMatrices(code, element, at(getSlot(factor, stage, line, ofLine)), 4, !factor.isAlongTerms);
 }
 
 MatrixEmitter::Sums MatrixEmitter::multiply(Value stage, Sums sums) {
-  for (int64_t half = 0; half < tile.terms / kTerms; ++half) {
+  for (int64_t number = 0; number < tile.terms / (2 * piece); ++number) {
     SmallVector<Fragment> rows, columns;
     for (int64_t row = 0; row < getRows(); row += kRows)
-      rows.push_back(loadFragment(a, stage, code.add(warpRow, row), half));
+      rows.push_back(loadFragment(a, stage, code.add(warpRow, row), number));
     for (int64_t column = 0; column < getColumns(); column += 2 * kColumns) {
-      Fragment two = loadFragment(b, stage, code.add(warpColumn, column), half);
+      Fragment two = loadFragment(b, stage, code.add(warpColumn, column), number);
       columns.emplace_back(ArrayRef(two).take_front(2));
       columns.emplace_back(ArrayRef(two).drop_front(2));
     }
@@ -162,7 +165,7 @@ void MatrixEmitter::forPairs(function_ref<void(Value address)> body) {
 
 void MatrixEmitter::emitTile(Value number) {
   findTile(number);
-  auto pair = VectorType::get(2, code.getF32Type());
+  auto pair = VectorType::get(2, loops.arithmetic);
   constexpr unsigned pairBytes = 8;
   int64_t count = tile.rows * tile.columns / ProductTile::kThreads;
   Sums sums = emitStarts(count, [&](Sums &own) {

@@ -1,8 +1,9 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Products of 16-bit floats on matrix units, by tiles of the result: copies to shared memory that need no registers,
-// and `mma.sync` of 16 rows, 8 columns and 16 terms by warps. The chip says in which order terms are added and how they
-// are rounded, so such products are for --relax-rounding=products alone. Not: which tiles there are (ProductTile.h).
+// Products of 16-bit floats and of bytes on matrix units, by tiles of the result: copies to shared memory that need no
+// registers, and `mma.sync` of 16 rows and 8 columns by warps. The chip says in which order terms of floats are added
+// and how they are rounded, so these are for --relax-rounding=products alone; sums of integers are exact. Not: which
+// tiles there are (ProductTile.h).
 
 #ifndef RESID_CODEGEN_CUDA_PRODUCTS_MATRIXEMITTER_H
 #define RESID_CODEGEN_CUDA_PRODUCTS_MATRIXEMITTER_H
@@ -17,7 +18,8 @@ public:
 
 private:
   /// A factor in memory and in a stage of shared memory. Lines of neighbours go from the one to the other: along the
-  /// terms or, where those are far apart, along the rows of a, or the columns of b.
+  /// terms or, where those are far apart, along the rows of a, or the columns of b. Those of bytes always lie along the
+  /// terms in shared memory, since loads of matrices transpose elements of 16 bits alone.
   struct Factor {
     unsigned operand;
     /// Of the tile, along the other loop; where the factor begins in a stage; and how long its lines are there.
@@ -39,9 +41,9 @@ private:
   void bring(const Factor &factor, Value first, Value stage);
   void bringElements(const Factor &factor, const ElementPlace &place, Value term, Value count, Value slot);
 
-  /// Two or four matrices of 8 x 8 elements, as mma.sync has those of 16 rows from `first` on, or of 16 columns, and of
-  /// the terms from 16 times `half` on.
-  Fragment loadFragment(const Factor &factor, Value stage, Value first, int64_t half);
+  /// Two or four matrices, as mma.sync has those of 16 rows from `first` on, or of 16 columns, and of the terms of
+  /// instruction `number`.
+  Fragment loadFragment(const Factor &factor, Value stage, Value first, int64_t number);
   Sums multiply(Value stage, Sums sums);
 
   /// For each pair of neighbouring sums of a thread in a slice: where they are in shared memory.
@@ -54,6 +56,8 @@ private:
   int64_t countStages() const { return tile.ahead + 1; }
 
   Type element;
+  /// Elements of 16 bytes, which are copied and loaded together.
+  int64_t piece;
   Factor a, b;
   int64_t stageSize;
   /// Of the thread in its warp, and the warp's first row and column in the tile; i64.

@@ -20,7 +20,9 @@ static constexpr ProductTile kThinDouble = {8, 32, 32, 4, 1, 4, 128}, kSmallDoub
 /// Of 48 KB of shared memory, which a block has without asking the driver for more; and of half as much.
 static constexpr ProductTile kLargeMatrix = {128, 128, 32, 0, 0, 2, 128, /*usesMatrixUnits=*/true},
                              kSmallMatrix = {64, 64, 32, 0, 0, 2, 0, /*usesMatrixUnits=*/true};
-static constexpr int64_t kMatrixElementBits = 16;
+/// Of bytes, twice as many terms.
+static constexpr ProductTile kLargeBytes = {128, 128, 64, 0, 0, 2, 128, /*usesMatrixUnits=*/true},
+                             kSmallBytes = {64, 64, 64, 0, 0, 2, 0, /*usesMatrixUnits=*/true};
 /// Large tiles are taken where each processor of a device has two.
 static constexpr int64_t kFewestLarge = 256;
 
@@ -32,8 +34,10 @@ static bool suitsMatrixUnits(const KernelLoops &loops) {
 }
 
 /// From the one of few rows to the smallest, which takes all. Few rows wait for memory and not for products, so they
-/// keep their order.
+/// keep their order. Sums of integers have none.
 static SmallVector<ProductTile, 4> listTiles(const KernelLoops &loops, bool relaxesProducts) {
+  if (loops.arithmetic.isInteger() && suitsMatrixUnits(loops))
+    return {kThin, kLargeBytes, kSmallBytes};
   if (relaxesProducts && suitsMatrixUnits(loops))
     return {kThin, kLargeMatrix, kSmallMatrix};
   if (loops.arithmetic.isF64())
@@ -86,8 +90,9 @@ SmallVector<ProductTile, 4> ProductTile::choose(const KernelLoops &loops, bool r
 
 int64_t ProductTile::countShared(Type arithmetic) const {
   int64_t stages = 2 * terms * (rows + columns + 2 * kPadding);
+  // Floats of 16 bits, or bytes.
   if (usesMatrixUnits)
-    stages = (ahead + 1) * terms * (rows + columns) * kMatrixElementBits / arithmetic.getIntOrFloatBitWidth();
+    stages = (ahead + 1) * terms * (rows + columns) / (arithmetic.isInteger() ? 4 : 2);
   return isThin() ? stages : std::max(stages, getSliceRows() * (columns + kPadding));
 }
 

@@ -21,7 +21,7 @@ struct ProductTile {
   int64_t ahead;
   /// What a thread may have at most; 0: the driver's compiler decides.
   int64_t registers;
-  /// Warps have the elements, and matrix units add up terms of 16 bits, with the roundings of the chip.
+  /// Warps have the elements, and matrix units add up terms: of 16 bits, with the roundings of the chip, or bytes.
   bool usesMatrixUnits = false;
 
   /// Of a block.
