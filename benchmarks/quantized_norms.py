@@ -1,7 +1,8 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # quantized_norms.py BUILD [--threads=N] [FLAG OF RESIDC…] [ROWSxCOLUMNS…]: add, RMS norm and quantize in one function, beside the norm and
-# then the integers in two, and beside streams that move as many bytes, all by turns. Prints medians; what is above 1
+# then the integers in two, and beside streams at whose rate as many bytes would move, all by turns; with the sum as a
+# result, which the next layer reads, and without. Prints medians; what is above 1
 # in a ratio is the speed of one function.
 
 import pathlib
@@ -17,22 +18,25 @@ SHAPES = ["16384x1024", "4096x4096"]
 SAMPLES = 41
 
 
-def program(element, width):
+def program(element, width, has_sum):
     rows, vector = f"tensor<?x{width}x{element}>", f"tensor<{width}xf32>"
     integers, scales = f"tensor<?x{width}xi8>", "tensor<?xf32>"
     norm = f"""  %s = resid.add %x, %f : {rows}
   %y = resid.rms_norm %s gamma(%g) {{epsilon = 1.0e-5}} : {rows}, {vector}"""
-    integer = f"  %q, %r = resid.quantize %y {{granularity = row}} : {rows}\n  return %q, %r : {integers}, {scales}"
-    return f"""func.func @one(%x: {rows}, %f: {rows}, %g: {vector}) -> ({integers}, {scales}) {{
+    integer = f"  %q, %r = resid.quantize %y {{granularity = row}} : {rows}"
+    also, its_type = (", %s", f", {rows}") if has_sum else ("", "")
+    return f"""func.func @one(%x: {rows}, %f: {rows}, %g: {vector}) -> ({integers}, {scales}{its_type}) {{
 {norm}
 {integer}
+  return %q, %r{also} : {integers}, {scales}{its_type}
 }}
-func.func @norm(%x: {rows}, %f: {rows}, %g: {vector}) -> {rows} {{
+func.func @norm(%x: {rows}, %f: {rows}, %g: {vector}) -> ({rows}{its_type}) {{
 {norm}
-  return %y : {rows}
+  return %y{also} : {rows}{its_type}
 }}
 func.func @integers(%y: {rows}) -> ({integers}, {scales}) {{
 {integer}
+  return %q, %r : {integers}, {scales}
 }}
 """
 
@@ -44,7 +48,7 @@ def compile_program(residc, folder, text, flags):
     return ctypes.CDLL(str(folder / "out.so"))
 
 
-def measure_shape(side, library, element, shape, threads):
+def measure_shape(side, library, element, shape, threads, has_sum):
     rows, width = map(int, shape.split("x"))
     arrays = native.Arrays(side, [(rows, width)])
     size = cases.SIZES[element]
@@ -58,13 +62,14 @@ def measure_shape(side, library, element, shape, threads):
 
     whole = rows * width * size
     streamed = whole // 256 * 256
-    streams = {f"streams, {stores} stores": (
-        native.make_call(side.by_hand(f"stream_2r1w_{stores}"), [context, *(arrays[name] for name in ("x", "f", "t", "y", "s")), streamed]), 3 * whole)
-        for stores in ("plain", "streamed")}
-    moved = 2 * whole + rows * width + 4 * rows
-    ways = {"one": [call("one", ("x", "f", "gamma"), ("t", "s"))],
-            "apart": [call("norm", ("x", "f", "gamma"), ("y",)), call("integers", ("y",), ("t", "s"))],
-            **{name: [made] for name, (made, _) in streams.items()}}
+    writes = 2 if has_sum else 1
+    moved, of_streams = (2 + writes - 1) * whole + rows * width + 4 * rows, (2 + writes) * whole
+    kept = ("s",) if has_sum else ()
+    ways = {"one": [call("one", ("x", "f", "gamma"), ("t", "rstd", *kept))],
+            "apart": [call("norm", ("x", "f", "gamma"), ("y", *kept)), call("integers", ("y",), ("t", "rstd"))],
+            **{stores: [native.make_call(side.by_hand(f"stream_2r{writes}w_{stores}"),
+                                         [context, *(arrays[name] for name in ("x", "f", "t", "y", "s")), streamed])]
+               for stores in ("plain", "streamed")}}
     sequences = {name: native.Sequence(side, calls, threads) for name, calls in ways.items()}
     times = {name: [] for name in ways}
     for turn in range(3 + SAMPLES):
@@ -73,8 +78,8 @@ def measure_shape(side, library, element, shape, threads):
             if turn >= 3:
                 times[name].append(taken)
     medians = {name: statistics.median(taken) for name, taken in times.items()}
-    limit = min(medians[name] / total * moved for name, (_, total) in streams.items())
-    print(f"{element} {shape}, {threads} thread(s): one {medians['one'] / 1e6:.2f} ms, "
+    limit = min(medians["plain"], medians["streamed"]) / of_streams * moved
+    print(f"{element} {shape}, {'sum kept, ' if has_sum else ''}{threads} thread(s): one {medians['one'] / 1e6:.2f} ms, "
           f"{medians['apart'] / medians['one']:.2f} of apart, {limit / medians['one']:.2f} of the streams' rate", flush=True)
 
 
@@ -87,11 +92,13 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for element in ("f32", "bf16"):
             for shape in shapes:
-                place = pathlib.Path(folder) / f"{element}-{shape}"
-                place.mkdir()
-                library = compile_program(pathlib.Path(build) / "bin" / "residc", place, program(element, shape.split("x")[1]), flags)
-                for count in threads:
-                    measure_shape(side, library, element, shape, count)
+                for has_sum in (False, True):
+                    place = pathlib.Path(folder) / f"{element}-{shape}-{has_sum}"
+                    place.mkdir()
+                    text = program(element, shape.split("x")[1], has_sum)
+                    library = compile_program(pathlib.Path(build) / "bin" / "residc", place, text, flags)
+                    for count in threads:
+                        measure_shape(side, library, element, shape, count, has_sum)
 
 
 main()

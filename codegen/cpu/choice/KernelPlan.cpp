@@ -19,10 +19,11 @@ using namespace mlir::resid::cpu;
 /// Columns of f32 in a cache line.
 static constexpr int64_t kColumnsOfLine = 16;
 
+/// Of floats, which are widened and rounded.
 static bool hasNarrowRows(rows::KernelOp kernel) {
   return llvm::any_of(kernel.getBody().getArguments(), [](BlockArgument argument) {
     auto row = dyn_cast<rows::RowType>(argument.getType());
-    return row && row.getElementType().getIntOrFloatBitWidth() < 32;
+    return row && isa<FloatType>(row.getElementType()) && row.getElementType().getIntOrFloatBitWidth() < 32;
   });
 }
 
@@ -60,7 +61,8 @@ static int64_t chooseCachedBatchColumns(rows::KernelOp kernel, const ScheduleTab
 /// Whether pipelined rows are faster than batches of rows of a known width.
 static bool beatsBatches(rows::KernelOp kernel, const StreamedRows &streamed, int64_t width,
                          const ScheduleTable &table) {
-  return !streamed.getKept().empty() && !hasNarrowRows(kernel) && width % rows::kLanes == 0 &&
+  bool keepsRow = !streamed.getKept().empty() || getLocalColumnBytes(kernel) != 0;
+  return keepsRow && !hasNarrowRows(kernel) && width % rows::kLanes == 0 &&
          width >= (drawsNumbers(kernel) ? table.drawnBatchedPipelineColumns : table.batchedPipelineColumns);
 }
 
@@ -76,6 +78,15 @@ static bool paysToPipeline(rows::KernelOp kernel, const StreamedRows &streamed, 
   if (!streamed.getKept().empty())
     return !width || (*width >= table.keptPipelineColumns && (!drawsNumbers(kernel) || *width % kColumnsOfLine == 0));
   return width && *width >= table.rereadPipelineColumns && countInputBytes(kernel, *width) <= table.rereadPipelineBytes;
+}
+
+/// Whether the phases between the first one and the last of pipelined rows fetch the next row, as far as it was
+/// measured: where rows of all inputs are short, and no phase waits for random numbers.
+static bool fetchesBetween(rows::KernelOp kernel, const ScheduleTable &table) {
+  std::optional<int64_t> width = getStaticWidth(kernel);
+  auto phases = kernel.getBody().front().getOps<rows::PhaseOp>();
+  return width && std::distance(phases.begin(), phases.end()) > 2 && !drawsNumbers(kernel) &&
+         countInputBytes(kernel, *width) <= table.betweenPrefetchBytes;
 }
 
 /// Whether narrow rows are faster in batches than single, as far as it was measured: on x86-64 with vectors of every
@@ -111,6 +122,7 @@ KernelPlan cpu::planKernel(rows::KernelOp kernel, const CPUTarget &target) {
   plan.prefetch = plan.streamed && target.schedule.usesPrefetch();
   RowOrder order = target.schedule.rows;
   const ScheduleTable &table = target.schedule.table;
+  plan.fetchesBetween = plan.prefetch && fetchesBetween(kernel, table);
   int64_t cachedColumns = chooseCachedBatchColumns(kernel, table);
   std::optional<std::string> batchObstacle = findBatchObstacle(kernel, table.batchColumns);
   bool batches = plan.path == RowPath::Vector && !kernel.hasAccumulated() &&

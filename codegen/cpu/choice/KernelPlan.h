@@ -23,6 +23,8 @@ struct KernelPlan {
   /// Why it works on one row at a time; empty where it works on two (rows/PipelinedRows.cpp).
   std::string singleReason;
   bool isPipelined() const { return singleReason.empty(); }
+  /// Where it does: whether phases between the first and the last one of a row prefetch the next one.
+  bool fetchesBetween = false;
   /// Whether rows are worked on in batches where they are narrow (rows/BatchedRows.cpp), by the version that writes
   /// through the cache, and by the one that writes past it, unless that isPipelined().
   bool isBatched = false, isBatchedPastCache = false;

@@ -45,6 +45,11 @@ static constexpr Threshold kThresholds[] = {
      "prefetching", 64, 65536, 64},
     {"pipelined-prefetch-bytes", &ScheduleTable::pipelinedPrefetchBytes, "bytes",
      "the same where a step works on two rows", "prefetching", 64, 65536, 64},
+    {"between-prefetch-bytes", &ScheduleTable::betweenPrefetchBytes, "bytes",
+     "the passes between the first one and the last of pipelined rows fetch the next one where a row of all inputs is "
+     "at "
+     "most as large as this",
+     "passes-between", 1, kMany, 1},
     {"sum-prefetch-bytes", &ScheduleTable::sumPrefetchBytes, "bytes",
      "how far ahead whole rows are asked for where they are read twice and added to sums down the rows", "backward", 64,
      262144, 64},

@@ -29,6 +29,7 @@ struct ScheduleTable {
   int64_t drawnBatchedPipelineColumns = 512;
   int64_t prefetchBytes = 2048;
   int64_t pipelinedPrefetchBytes = 4096;
+  int64_t betweenPrefetchBytes = 8192;
   int64_t sumPrefetchBytes = 32768;
   int64_t localRowBytes = 16384;
   int64_t localRowPasses = 2;

@@ -157,7 +157,9 @@ std::unique_ptr<RowMemory> RowFunctions::createMemory(VectorFunction &function, 
 PrefetchScope RowFunctions::choosePrefetches(Form form) const {
   if (form != Form::Stream)
     return PrefetchScope::MaskedColumns;
-  return plan.prefetch ? PrefetchScope::RowsAhead : PrefetchScope::Nothing;
+  if (!plan.prefetch)
+    return PrefetchScope::Nothing;
+  return plan.isPipelined() && plan.fetchesBetween ? PrefetchScope::RowsBetween : PrefetchScope::RowsAhead;
 }
 
 void RowFunctions::emitVectorRows(Code &builder, KernelBody &body, Form form) {

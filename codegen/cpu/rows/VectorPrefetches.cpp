@@ -27,6 +27,7 @@ void VectorPrefetches::choose(rows::PhaseOp phase, const RowPointers &pointers, 
     places.prefetchesOfTail = getMaskedColumns(phase, pointers);
     return;
   case PrefetchScope::RowsAhead:
+  case PrefetchScope::RowsBetween:
     places.prefetches = places.prefetchesOfTail = getRowsAhead(phase, pointers, bytesAhead);
     return;
   }
@@ -77,13 +78,15 @@ Value VectorPrefetches::getSumRowsAhead(ArrayRef<rows::PhaseOp> phases) {
 
 /// Memory would idle while the later phases of a row work on what the first one has read. So a phase that reads a row
 /// of an input asks for what it reads some steps later; the phases after it, each for some of these inputs, ask for the
-/// next row, into the second level. With getSumRowsAhead(), the last phase asks for all of a row. Rows that are shared
-/// by all rows are left alone.
+/// next row, into the second level. With getSumRowsAhead(), the last phase asks for all of a row. With RowsBetween, the
+/// phases between ask for all that the first one reads, which runs together with the last one of the row before. Rows
+/// that are shared by all rows are left alone.
 SmallVector<Prefetch> VectorPrefetches::getRowsAhead(rows::PhaseOp phase, const RowPointers &pointers,
                                                      int64_t bytesAhead) {
   auto kernel = cast<rows::KernelOp>(phase->getParentOp());
   auto phases = llvm::to_vector(kernel.getBody().front().getOps<rows::PhaseOp>());
-  int64_t position = llvm::find(phases, phase) - phases.begin(), last = phases.size() - 1;
+  int64_t position = llvm::find(phases, phase) - phases.begin(), last = phases.size() - 1, between = last - 1;
+  bool isBetween = scope == PrefetchScope::RowsBetween;
   Value sumRows = getSumRowsAhead(phases), none = builder.constant(0);
   std::optional<int64_t> knownRows = getConstantIntValue(sumRows);
   Value hasNone = builder.isEqual(sumRows, none), rowsAhead = builder.select(hasNone, batchRows, sumRows);
@@ -94,9 +97,10 @@ SmallVector<Prefetch> VectorPrefetches::getRowsAhead(rows::PhaseOp phase, const 
       continue;
     const OperandAddress &address = function.addresses.operands[operand];
     int64_t first = readers->first;
-    bool isForRow = knownRows == 0 ? first < position && operand % (last - first) == position - 1 - first
-                                   : position == last && (first < last || knownRows);
-    if (!isForRow && (first != position || knownRows > 0))
+    bool isForRow = isBetween && first == 0 ? position > 0 && operand % between == position - 1
+                    : knownRows == 0        ? first < position && operand % (last - first) == position - 1 - first
+                                            : position == last && (first < last || knownRows);
+    if (!isForRow && (first != position || knownRows > 0 || (isBetween && first == 0)))
       continue;
     Value columns = builder.constant(bytesAhead / kernels::getElementBytes(address.elementType));
     // Where the width decides, a phase asks for what it reads itself instead, which costs little.

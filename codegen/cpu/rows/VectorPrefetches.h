@@ -18,6 +18,7 @@ enum class PrefetchScope {
   Nothing,
   MaskedColumns, // what a phase uses under masks
   RowsAhead,     // what the row and the next one read
+  RowsBetween,   // the same in pipelined rows, with phases between the first and the last one
 };
 
 class VectorPrefetches {
