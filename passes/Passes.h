@@ -15,6 +15,10 @@ namespace mlir::resid {
 #define GEN_PASS_DECL
 #include "passes/Passes.h.inc"
 
+/// On a module: what resid-quantize-linear did or saw, with `given` or `observe` (Passes.td). An array of a dictionary
+/// for each weight.
+constexpr llvm::StringLiteral kQuantizedAttribute = "resid.quantized";
+
 /// Choices of the user that the passes from resid to resid depend on.
 struct ResidPassOptions {
   ProgramMode mode = ProgramMode::Training;

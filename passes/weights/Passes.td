@@ -336,13 +336,30 @@ def PackWeights : Pass<"resid-pack-weights", "::mlir::ModuleOp"> {
 }
 
 def QuantizeLinear : Pass<"resid-quantize-linear", "::mlir::ModuleOp"> {
-  let summary = "gives linear layers rows and weights of 8 bits";
+  let summary = "gives linear layers weights of 8 or 4 bits, and rows of 8";
   let description = [{
-    Class: **other values**. A layer has the error of rounding its rows and its weight to integers of 8 bits.
+    Class: **other values**. A layer has the error of rounding its weight, and with w8a8 its rows, to integers.
 
-    Each weight becomes integers and a scale for each output feature, by `resid.quantize`, once: in `@F_prepare`
-    ([prepared weights](prepare.md)). Rows become integers with a scale for each row where they are multiplied, in the
-    kernel of the norm or activation before, where there is one. Layers that read the same rows share them.
+    `scheme` says which integers. Each weight becomes them once: in `@F_prepare`
+    ([prepared weights](prepare.md)), by `resid.quantize`.
+    - `w8a8`: weights of 8 bits with a scale for each output feature. Rows become integers with a scale for each row where
+      they are multiplied, in the kernel of the norm or activation before, where there is one. Layers that read the same
+      rows share them.
+    - `w8`: weights of 8 bits with a scale for each output feature. Rows stay as they are.
+    - `w8gN`, such as `w8g128`: with a scale for each group of N input features. N is even.
+    - `w4` and `w4gN`: weights of 4 bits. They need `given`.
+
+    With `given`, whoever calls the function gives the integers in place of the weight, and the scales as a new weight at
+    the end. Its names are those of the weight and `_scale`. There is no `@F_prepare` for them. So the integers come from a
+    file, as `resid quantize` ([tools](tools.md#resid-quantize)) writes it.
+
+    With `observe`, layers stay as they are. The rows that they read become results of the function.
+
+    With either, the module attribute `resid.quantized` has a dictionary for each weight: `function`, `argument` (its
+    number), `weight` (its name in a file), `shape`, `element`, and either `kept` (the reason), or `bits`, `scale_shape`, and
+    `transposed`: whether the weight was `[in, out]`. With `observe` there are `rows`, the
+    results that rows have become, and `norm`, the names of the parameters of the norm that makes these rows for such layers
+    alone, or `not_smoothed`, why there is none.
 
     Before and after:
     ```mlir
@@ -367,18 +384,27 @@ def QuantizeLinear : Pass<"resid-quantize-linear", "::mlir::ModuleOp"> {
     ```
 
     - Fires on arguments marked `resid.weight`, and on those that `@F_prepare` makes already.
-    - `keep` names arguments that stay as they are, such as those of a head.
+    - `keep` names arguments that stay as they are, such as those of a head, by either of their names.
+    - A weight of `[in, out]` is transposed first, since integers are `[out, in]`.
+    - With `keep-heads`, a layer whose result the function returns stays as it is.
     - Run `resid-pack-weights` after it.
 
     **Refuses**, with the reason:
-    - a weight that anything but a `resid.linear` reads, one of f64 or beside f64, and one of `[in, out]`;
-    - a weight of more than 131,071 input features;
+    - a weight that anything but a `resid.linear` reads, and one of f64 or beside f64;
+    - a weight that one layer reads as `[out, in]` and another as `[in, out]`;
+    - with `w8a8`, a weight of more than 131,071 input features;
+    - with the other schemes, input features that are not a multiple of the group, or not even;
     - a function that is called.
 
     A weight that is a slice of a stack stays as it is.
   }];
-  let dependentDialects = ["::mlir::func::FuncDialect"];
-  let options = [ListOption<"keep", "keep", "std::string", "names of arguments that stay as they are">, ReportOption<>];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"schemeName", "scheme", "std::string", "\"w8a8\"", "w8a8, w8, w8gN, w4 or w4gN">,
+    Option<"given", "given", "bool", "false", "the integers come as arguments, and @F_prepare makes none">,
+    Option<"observe", "observe", "bool", "false", "return the rows of layers, and rewrite nothing">,
+    Option<"keepHeads", "keep-heads", "bool", "false", "layers whose result the function returns stay as they are">,
+    ListOption<"keep", "keep", "std::string", "names of arguments that stay as they are">, ReportOption<>];
 }
 
 #endif

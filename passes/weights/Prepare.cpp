@@ -137,6 +137,15 @@ Value Preparation::convert(BlockArgument weight, function_ref<Value(OpBuilder &)
   return value;
 }
 
+BlockArgument Preparation::receive(BlockArgument weight, Type type, Type appended, StringRef name) {
+  changeType(weight, type);
+  BlockArgument added = appendArgument(appended, weight.getLoc(), name);
+  if (std::optional<std::string> inFile = getWeightName(function, weight.getArgNumber()))
+    function.setArgAttr(added.getArgNumber(), kWeightAttribute,
+                        StringAttr::get(function.getContext(), *inFile + "_scale"));
+  return added;
+}
+
 std::string Preparation::getName(Value weight, StringRef otherwise) {
   if (std::optional<WeightSlice> slice = getWeightSlice(weight))
     weight = slice->stack;
@@ -263,7 +272,7 @@ void Preparation::moveOps(func::FuncOp prepare, ArrayRef<BlockArgument> read) {
                       (result.changesType || argument.getType() == result.value.getType()) &&
                       taken.insert(argument).second;
     if (!takesPlace)
-      argument = appendArgument(result);
+      argument = appendArgument(result.value.getType(), result.value.getLoc(), result.name);
     else if (result.changesType)
       changeType(argument, result.value.getType());
     handOver(prepare, mapping.lookup(result.value), argument);
@@ -279,11 +288,11 @@ void Preparation::changeType(BlockArgument argument, Type type) {
   function.setType(function.getFunctionType().clone(types, function.getResultTypes()));
 }
 
-BlockArgument Preparation::appendArgument(const Result &result) {
+BlockArgument Preparation::appendArgument(Type type, Location loc, StringRef name) {
   unsigned index = function.getNumArguments();
   Builder builder(function.getContext());
-  NamedAttribute name(kArgumentNameAttribute, builder.getStringAttr(getUniqueName(result.name)));
-  (void)function.insertArgument(index, result.value.getType(), builder.getDictionaryAttr(name), result.value.getLoc());
+  NamedAttribute attribute(kArgumentNameAttribute, builder.getStringAttr(getUniqueName(name)));
+  (void)function.insertArgument(index, type, builder.getDictionaryAttr(attribute), loc);
   return function.getArgument(index);
 }
 

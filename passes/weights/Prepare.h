@@ -46,9 +46,14 @@ public:
   /// the rewrite is finished: the result takes its place in the signature.
   Value convert(BlockArgument weight, function_ref<Value(OpBuilder &)> make);
 
-  /// Another value that `make` of `convert` has made: a new argument at the end, with the name `name` or one that begins
-  /// so.
+  /// Another value that `make` of `convert` has made: a new argument at the end, with the name `name` or one that
+  /// begins so.
   void append(Value value, StringRef name) { results.push_back({value, Value(), name.str()}); }
+
+  /// Makes an argument one of `type`, which whoever calls the function gives, beside a new argument of the type
+  /// `appended` at the end. That is a weight if the argument is one; both of its names are the argument's and `_scale`,
+  /// or begin so. Returns it.
+  BlockArgument receive(BlockArgument weight, Type type, Type appended, StringRef name);
 
   /// The name of a weight for `compute`: that of the argument, else `otherwise`.
   static std::string getName(Value weight, StringRef otherwise);
@@ -78,7 +83,7 @@ private:
   Value getPrepareInput(func::FuncOp prepare, BlockArgument argument);
   void moveOps(func::FuncOp prepare, ArrayRef<BlockArgument> read);
   std::string getUniqueName(StringRef name);
-  BlockArgument appendArgument(const Result &result);
+  BlockArgument appendArgument(Type type, Location loc, StringRef name);
   void changeType(BlockArgument argument, Type type);
   /// Makes `value` of @F_prepare what `argument` of F stands for.
   void handOver(func::FuncOp prepare, Value value, BlockArgument argument);
