@@ -1,6 +1,6 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The command `resid`: imports models and writes those of presets. Exit codes and messages are those of the other tools.
+# The command `resid`: imports models, writes those of presets, and quantises them. Exit codes and messages are those of the other tools.
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ _EXAMPLES = """examples:
   resid import model.onnx -o model.mlir --weights=model.npz --size batch=1 --size tokens=128
   resid model bert --config=config.json --output=sentence -o bert.mlir
   resid model llama --config=config.json --placement=post -o llama.mlir
+  resid quantize model.mlir --weights=model.safetensors --scheme=w8a8 -o model-q.mlir --weights-out=model-q.safetensors
 
 exit codes: 0 done, 1 the model is wrong, 2 wrong flags, 3 a file cannot be read or written, 4 not available
 """
@@ -48,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     style = argparse.RawDescriptionHelpFormatter
     parser = _Parser(
-        prog="resid", description="Writes programs of resid from models.", epilog=_EXAMPLES, formatter_class=style
+        prog="resid", description="Writes programs of resid from models, and integers into them.", epilog=_EXAMPLES, formatter_class=style
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=_Parser)
 
@@ -91,6 +92,29 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.add_argument("-o", dest="file", required=True, metavar="FILE", help="the program")
     command.set_defaults(run=_model)
+
+    command = commands.add_parser(
+        "quantize", help="linear layers of 8 or 4 bits", epilog=_EXAMPLES, formatter_class=style
+    )
+    command.add_argument("program", metavar="MODEL.mlir", help="the program; its weights are marked resid.weight")
+    command.add_argument("--weights", required=True, metavar="FILE", help="its weights, .safetensors or .npz")
+    command.add_argument(
+        "--scheme",
+        default="w8a8",
+        metavar="S",
+        help="w8a8 (default): weights and rows of 8 bits; w8, w4, w8gN or w4gN, such as w4g128: weights alone, N neighbours to a scale",
+    )
+    command.add_argument(
+        "--calibrate", action="append", default=[], metavar="FILE", help="arguments of one call by their names, .npz; may be repeated"
+    )
+    command.add_argument(
+        "--smooth", action="store_true", help="move factors from rows to weights, by the norms before; needs --calibrate"
+    )
+    command.add_argument("--keep", action="append", default=[], metavar="NAME", help="a weight that stays as it is")
+    command.add_argument("--include-head", action="store_true", help="also layers whose result the function returns")
+    command.add_argument("-o", dest="file", required=True, metavar="FILE", help="the program; its manifest is FILE with .json")
+    command.add_argument("--weights-out", required=True, metavar="FILE", help="the weights, .safetensors or .npz")
+    command.set_defaults(run=_quantize)
     return parser
 
 
@@ -138,6 +162,45 @@ def _model(options: argparse.Namespace) -> None:
         packed=options.packed,
     )
     _write(options.file, text)
+
+
+def _quantize(options: argparse.Namespace) -> None:
+    from pathlib import Path
+
+    from resid_runtime import Error
+
+    from .errors import UnavailableError
+    from .importer import write_weights
+    from .importer.errors import FileError, FlagError
+    from .importer.weights import check_suffix, read, read_npz
+    from .quantizing import quantize
+
+    check_suffix(options.weights_out)
+    check_suffix(options.weights)
+    manifest = Path(options.file).with_suffix(".json")
+    files = [Path(file).absolute() for file in (options.program, options.weights, options.file, options.weights_out, manifest)]
+    if len(set(files)) != len(files):
+        raise FlagError("expected different files for the program, the weights and what is written, but got one twice")
+    try:
+        done = quantize(
+            Path(options.program),
+            read(options.weights),
+            options.scheme,
+            calibrate=[read_npz(Path(file)) for file in options.calibrate],
+            smooth=options.smooth,
+            keep=options.keep,
+            include_head=options.include_head,
+        )
+    except Error as error:
+        print(error, file=sys.stderr)  # with the place in the program
+        sys.exit(4 if isinstance(error, UnavailableError) else 1)
+    except OSError as error:
+        raise FileError(f"'{error.filename}' cannot be read: {error.strerror}") from error
+    for matrix in done.matrices:
+        print(matrix.describe())
+    write_weights(options.weights_out, done.weights)
+    _write(options.file, done.text)
+    _write(str(manifest), done.manifest())
 
 
 def _write(path: str, text: str) -> None:

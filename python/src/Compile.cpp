@@ -2,9 +2,14 @@
 
 #include "Compile.h"
 
+#include "codegen/Pipelines.h"
+#include "codegen/boundary/Passes.h"
 #include "codegen/boundary/Signature.h"
 #include "codegen/machine/Target.h"
 #include "dialect/Placement.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/Passes.h"
+#include "tools/common/Diagnostics.h"
 #include "tools/common/Parse.h"
 #include "tools/flags/Tool.h"
 #include "tools/residc/Compiler.h"
@@ -103,18 +108,76 @@ static ExitCode compile(const std::string &text, const std::string &name, ArrayR
   return ExitDone;
 }
 
+/// Programs may be nested deeply, and threads of Python have small stacks.
+static python::Outcome runAside(llvm::function_ref<ExitCode(python::Outcome &)> work) {
+  std::lock_guard<std::mutex> lock(compiling);
+  python::Outcome outcome;
+  llvm::thread worker(std::optional<unsigned>(stackBytes), [&] { outcome.code = work(outcome); });
+  worker.join();
+  return outcome;
+}
+
 python::Outcome python::compileInMemory(const std::string &text, const std::string &name,
                                         const std::vector<std::string> &flags) {
-  std::lock_guard<std::mutex> lock(compiling);
   SmallVector<const char *> arguments = {name.c_str()};
   for (const std::string &flag : flags)
     arguments.push_back(flag.c_str());
-  Outcome outcome;
-  // Programs may be nested deeply, and threads of Python have small stacks.
-  llvm::thread worker(std::optional<unsigned>(stackBytes),
-                      [&] { outcome.code = compile(text, name, arguments, outcome); });
-  worker.join();
-  return outcome;
+  return runAside([&](Outcome &outcome) { return compile(text, name, arguments, outcome); });
+}
+
+/// A record of the passes: strings, numbers, and arrays and dictionaries of them.
+static llvm::json::Value describe(Attribute attribute) {
+  if (auto array = dyn_cast<ArrayAttr>(attribute))
+    return llvm::json::Array(llvm::map_range(array, [](Attribute each) { return describe(each); }));
+  if (auto number = dyn_cast<IntegerAttr>(attribute))
+    return number.getInt();
+  if (auto text = dyn_cast<StringAttr>(attribute))
+    return text.getValue();
+  llvm::json::Object object;
+  for (NamedAttribute each : cast<DictionaryAttr>(attribute))
+    object[each.getName().getValue()] = describe(each.getValue());
+  return object;
+}
+
+static ExitCode quantize(const std::string &text, const std::string &name, const python::Quantization &quantization,
+                         python::Outcome &outcome) {
+  llvm::raw_string_ostream messages(outcome.messages);
+  DialectRegistry registry;
+  registerCompilerDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false);
+  llvm::SourceMgr sourceManager;
+  DiagnosticPrinter printer(sourceManager, context, messages);
+  OwningOpRef<ModuleOp> module = parseModule(llvm::MemoryBuffer::getMemBufferCopy(text, name), sourceManager, context);
+  if (!module)
+    return ExitProgram;
+  PassManager manager(&context);
+  manager.addPass(boundary::createInlineCalls());
+  if (quantization.mode == python::QuantizeMode::Observe) {
+    manager.addPass(createInference());
+    manager.addPass(createExpandBlocks());
+    manager.addPass(createExpandAddNorm());
+  }
+  QuantizeLinearOptions options;
+  options.schemeName = quantization.scheme;
+  options.keep.assign(quantization.keep.begin(), quantization.keep.end());
+  options.keepHeads = quantization.keepHeads;
+  options.observe = quantization.mode == python::QuantizeMode::Observe;
+  options.given = quantization.mode == python::QuantizeMode::Given;
+  manager.addPass(createQuantizeLinear(options));
+  if (quantization.mode == python::QuantizeMode::Prepared)
+    manager.addPass(createPackWeights());
+  if (failed(manager.run(*module)))
+    return ExitProgram;
+  if (Attribute record = (*module)->removeAttr(kQuantizedAttribute))
+    llvm::raw_string_ostream(outcome.files["record.json"]) << describe(record);
+  llvm::raw_string_ostream(outcome.files["program.mlir"]) << *module << "\n";
+  return ExitDone;
+}
+
+python::Outcome python::quantizeInMemory(const std::string &text, const std::string &name,
+                                         const Quantization &quantization) {
+  return runAside([&](Outcome &outcome) { return quantize(text, name, quantization, outcome); });
 }
 
 std::vector<python::PlacementFacts> python::listPlacements() {

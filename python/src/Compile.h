@@ -27,6 +27,23 @@ struct Outcome {
 /// One call at a time does its work; others wait.
 Outcome compileInMemory(const std::string &text, const std::string &name, const std::vector<std::string> &flags);
 
+/// Whence the integers of weights come: as arguments, or from @F_prepare, which also puts them into panels. Or what
+/// whoever makes them wants to see.
+enum class QuantizeMode { Given, Prepared, Observe };
+
+/// What is asked of resid-quantize-linear, in its options.
+struct Quantization {
+  std::string scheme;
+  std::vector<std::string> keep;
+  bool keepHeads = true;
+  QuantizeMode mode = QuantizeMode::Given;
+};
+
+/// Runs resid-quantize-linear on a program, after its calls are inlined. `files` has the program as `program.mlir`, and
+/// what the pass recorded, if it did, as JSON in `record.json`. To be observed, a program is first expanded, and loses
+/// its dropout.
+Outcome quantizeInMemory(const std::string &text, const std::string &name, const Quantization &quantization);
+
 /// What a placement asks of who writes a model.
 struct PlacementFacts {
   std::string name;

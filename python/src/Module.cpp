@@ -12,17 +12,26 @@ namespace nb = nanobind;
 using namespace mlir::resid;
 
 /// (code, messages, files, functions, report); see Compile.h.
-static nb::tuple compile(const std::string &text, const std::string &name, const std::vector<std::string> &flags) {
+template <typename Work> static nb::tuple run(Work work) {
   python::Outcome outcome;
   {
     nb::gil_scoped_release release;
-    outcome = python::compileInMemory(text, name, flags);
+    outcome = work();
   }
   nb::dict files;
   for (const auto &[path, contents] : outcome.files)
     files[nb::str(path.c_str())] = nb::bytes(contents.data(), contents.size());
   return nb::make_tuple(outcome.code, nb::bytes(outcome.messages.data(), outcome.messages.size()), files,
                         outcome.functions, outcome.report);
+}
+
+static nb::tuple compile(const std::string &text, const std::string &name, const std::vector<std::string> &flags) {
+  return run([&] { return python::compileInMemory(text, name, flags); });
+}
+
+static nb::tuple quantize(const std::string &text, const std::string &name, const std::string &scheme,
+                          const std::vector<std::string> &keep, bool keepHeads, python::QuantizeMode mode) {
+  return run([&] { return python::quantizeInMemory(text, name, {scheme, keep, keepHeads, mode}); });
 }
 
 NB_MODULE(_compiler, module) {
@@ -33,6 +42,12 @@ NB_MODULE(_compiler, module) {
   module.attr("PLACEMENTS") = placements;
   module.def("compile", &compile, nb::arg("text"), nb::arg("name"), nb::arg("flags"),
              "(code, messages, files, functions, report) of a program, with the flags of residc.");
+  nb::enum_<python::QuantizeMode>(module, "QuantizeMode")
+      .value("GIVEN", python::QuantizeMode::Given)
+      .value("PREPARED", python::QuantizeMode::Prepared)
+      .value("OBSERVE", python::QuantizeMode::Observe);
+  module.def("quantize", &quantize, nb::arg("text"), nb::arg("name"), nb::arg("scheme"), nb::arg("keep"),
+             nb::arg("keep_heads"), nb::arg("mode"), "The same of a program whose linear layers get integers.");
   module.def("versions", &python::getVersions, "resid's version and LLVM's.");
   module.def("processor", &python::describeProcessor, "What code for this processor depends on.");
 }

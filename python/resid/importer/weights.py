@@ -65,7 +65,8 @@ def _write_safetensors(stream: IO[bytes], weights: Mapping[str, np.ndarray]) -> 
     names = sorted(weights, key=lambda name: (-weights[name].dtype.itemsize, name))
     for name in names:
         array = weights[name]
-        dtype = elements.to_safetensors(elements.from_numpy(array.dtype))
+        # Two integers of 4 bits are a byte; programs have no arrays of bytes.
+        dtype = "U8" if array.dtype == np.uint8 else elements.to_safetensors(elements.from_numpy(array.dtype))
         header[name] = {"dtype": dtype, "shape": list(array.shape), "data_offsets": [offset, offset + array.nbytes]}
         offset += array.nbytes
     text = json.dumps(header, separators=(",", ":")).encode()
@@ -80,7 +81,7 @@ def _write_npz(stream: IO[bytes], weights: Mapping[str, np.ndarray]) -> None:
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(weights):
             array = np.ascontiguousarray(weights[name])
-            if elements.from_numpy(array.dtype) == "bf16":
+            if array.dtype.name == "bfloat16":
                 array = array.view(np.uint16)
             with archive.open(zipfile.ZipInfo(name + ".npy"), "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, array, allow_pickle=False)
@@ -93,8 +94,10 @@ def read_header(path: "str | Path") -> dict[str, tuple[str, list[int]]]:
 
 
 def read(path: "str | Path") -> dict[str, np.ndarray]:
-    """All tensors of a safetensors file, mapped: what is not read does not leave the disk."""
+    """All tensors of a file. Those of a safetensors file are mapped: what is not read does not leave the disk."""
     path = Path(path)
+    if path.suffix == ".npz":
+        return read_npz(path)
     header, begin = _open_safetensors(path)
     data = np.memmap(path, dtype=np.uint8, mode="r", offset=0)
     arrays = {}
@@ -104,9 +107,20 @@ def read(path: "str | Path") -> dict[str, np.ndarray]:
             raise FileError(
                 f"'{path}': tensor '{name}' is said to lie at bytes {first} to {last} of {len(data) - begin}"
             )
-        dtype = elements.to_numpy(elements.from_safetensors(entry["dtype"]))
+        dtype = np.dtype(np.uint8) if entry["dtype"] == "U8" else elements.to_numpy(elements.from_safetensors(entry["dtype"]))
         arrays[name] = data[begin + first : begin + last].view(dtype).reshape(entry["shape"])
     return arrays
+
+
+def read_npz(path: Path) -> dict[str, np.ndarray]:
+    """All arrays of an .npz file."""
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            return dict(arrays)
+    except OSError as error:
+        raise FileError(f"'{path}' cannot be read: {error.strerror or error}") from error
+    except (ValueError, zipfile.BadZipFile) as error:
+        raise FileError(f"'{path}' is no .npz file: {error}") from error
 
 
 def _open_safetensors(path: Path) -> tuple[dict, int]:

@@ -1,0 +1,336 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Integers for the linear layers of a program and its weights. The program is rewritten by the pass resid-quantize-linear; here
+# are the arrays: integers and scales of weights, factors that move from rows to weights, and the errors that layers get.
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import errors
+from .compiling import Module, _read, compile
+from .importer import elements
+from .importer.errors import FlagError, ModelError
+
+_Arrays = Mapping[str, np.ndarray]
+
+
+@dataclasses.dataclass(frozen=True)
+class Matrix:
+    """What became of a weight of two dimensions.
+
+    `bits` is that of its integers, and 0 where it stays as it is, for the reason `kept`. `error` is relative: of the layer's
+    outputs on the inputs that were given, of all elements together, or of the weight where `is_of_weight`. `smoothed` says
+    whether factors moved to it from the norm before it, and `not_smoothed` why not, where that was asked.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    bits: int = 0
+    scale_shape: tuple[int, ...] = ()
+    error: float = 0.0
+    is_of_weight: bool = True
+    kept: str = ""
+    smoothed: bool = False
+    not_smoothed: str = ""
+
+    def describe(self) -> str:
+        """One line of a report."""
+        start = f"{self.name} {'x'.join(map(str, self.shape))}: "
+        if self.kept:
+            return f"{start}kept: {self.kept}"
+        smoothed = ", smoothed" if self.smoothed else ""
+        return f"{start}i{self.bits}, error of the {'weight' if self.is_of_weight else 'output'} {self.error:.1e}{smoothed}"
+
+    def record(self) -> dict[str, Any]:
+        """Its entry in a manifest."""
+        if self.kept:
+            return {"name": self.name, "shape": list(self.shape), "kept": self.kept}
+        entry: dict[str, Any] = {"name": self.name, "shape": list(self.shape), "integers": f"i{self.bits}", "scale": f"{self.name}_scale",
+                                 "scale_shape": list(self.scale_shape), "error": self.error,
+                                 "error_of": "weight" if self.is_of_weight else "output", "smoothed": self.smoothed}
+        return entry | ({"not_smoothed": self.not_smoothed} if self.not_smoothed else {})
+
+
+@dataclasses.dataclass(frozen=True)
+class Quantized:
+    """A program whose linear layers have integers, its weights by their names in a file, and what became of each matrix.
+
+    The integers have the name of the weight, and scales that name and `_scale`. Two integers of 4 bits are a byte.
+    `original` has the weights before they became integers: with `smooth` those that the factors were moved to.
+    """
+
+    text: str
+    weights: dict[str, np.ndarray]
+    matrices: tuple[Matrix, ...]
+    scheme: str
+    original: dict[str, np.ndarray]
+
+    def manifest(self) -> str:
+        """As JSON."""
+        return json.dumps({"version": 1, "scheme": self.scheme, "matrices": [matrix.record() for matrix in self.matrices]}, indent=2) + "\n"
+
+
+def quantize(source: str | os.PathLike[str], weights: _Arrays, scheme: str = "w8a8", *, calibrate: Iterable[_Arrays] = (),
+             smooth: bool = False, keep: Sequence[str] = (), include_head: bool = False) -> Quantized:
+    """Gives the linear layers of a program integers of 8 or 4 bits, and makes those of their weights.
+
+    Args:
+      source: MLIR text, or the path of a file with it. Arguments marked `resid.weight` are weights.
+      weights: the arrays of all weights, by their names in a file. Further ones are handed on.
+      scheme: "w8a8": weights and rows of 8 bits; "w8" or "w4": weights alone; "w8gN" or "w4gN": with a scale for each group of
+        N input features.
+      calibrate: arguments of the function that are no weights, by their names, once for each call.
+      smooth: whether factors move from the columns of rows to those of weights, by the norm before the layers. They are powers
+        of two, so that the program without integers keeps its bits, unless numbers underflow or overflow. Needs `calibrate`.
+      keep: names of weights that stay as they are.
+      include_head: whether a layer whose result the function returns gets integers, too.
+
+    Raises:
+      CompileError: where the program is wrong. ModelError: where a weight or an input is missing or has another shape or type,
+        or holds NaN or an infinity. FlagError: where an option is wrong.
+    """
+    text, name = _read(source)
+    calls = list(calibrate)
+    if not re.fullmatch("w8a8|w[48](g[0-9]*[02468])?", scheme) or scheme.endswith("g0"):
+        raise FlagError(f"scheme: expected w8a8, w8, w8gN, w4 or w4gN, where N is even, but got '{scheme}'")
+    if smooth and not calls:
+        raise FlagError("smooth: expected inputs to calibrate with, but got none")
+    request = Request(text, name, scheme, {one: "it is kept" for one in keep}, not include_head)
+    program, record = request.rewrite()
+    arrays = {key: np.asarray(array) for key, array in weights.items()}
+    entries = {entry["weight"]: entry for entry in record}
+    for one in keep:
+        if one not in entries:
+            raise FlagError(f"keep: expected the name of a weight of the program, but got '{one}'")
+    for entry in record:
+        arrays[entry["weight"]] = _check_weight(entry, arrays)
+    observer = _Observer(request) if calls else None
+    notes = _smooth(observer, arrays, calls) if observer and smooth else {}
+    result, found, exact, rounded = dict(arrays), {}, {}, {}
+    for key, entry in entries.items():
+        if "bits" in entry:
+            weight = _out_in(_to_f32(arrays[key]), entry)
+            q, scales = to_integers(weight, entry["bits"], entry["scale_shape"], f"weight '{key}'")
+            result[key], result[f"{key}_scale"] = _pack(q, entry["bits"]), scales
+            product = _multiply(q, scales)
+            found[key] = _relative(_squares(weight - product), _squares(weight))
+            if observer:
+                exact[key], rounded[key] = weight, product
+    of_outputs = observer.errors(arrays, calls, exact, rounded, scheme == "w8a8") if observer else {}
+    matrices = [Matrix(key, tuple(entry["shape"]), entry.get("bits", 0), tuple(entry.get("scale_shape", ())),
+                       of_outputs.get(key, found.get(key, 0.0)), key not in of_outputs, entry.get("kept", ""),
+                       smooth and notes.get(key) == "", notes.get(key, ""))
+                for key, entry in entries.items() if len(entry["shape"]) == 2]
+    return Quantized(program, result, tuple(matrices), scheme, arrays)
+
+
+def to_integers(weight: np.ndarray, bits: int, scale_shape: Sequence[int], what: str) -> tuple[np.ndarray, np.ndarray]:
+    """The integers of a weight of f32, `[out, in]`, as i8, and its scales, of f32, by the formula of resid.quantize.
+
+    The largest integer is 127, and 7 with 4 bits. `scale_shape` is `[out]` or `[out, groups]`.
+    """
+    if not np.isfinite(weight).all():
+        raise ModelError(f"{what}: expected finite numbers, but got NaN or an infinity")
+    largest = np.float32(2 ** (bits - 1) - 1)
+    groups = _split(weight, scale_shape)
+    scales = np.abs(groups).max(axis=-1, keepdims=True, initial=0) / largest
+    q = np.clip(np.rint(groups / np.where(scales == 0, np.float32(np.inf), scales)), -largest, largest)
+    return q.astype(np.int8).reshape(weight.shape), scales.reshape(scale_shape)
+
+
+def _split(array: np.ndarray, scale_shape: Sequence[int]) -> np.ndarray:
+    """As `[out, groups, size of a group]`."""
+    return array.reshape(*scale_shape, *((1,) if len(scale_shape) == 1 else ()), array.size // max(1, math.prod(scale_shape)))
+
+
+def _multiply(q: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    """The numbers that integers and scales stand for."""
+    return (_split(q, scales.shape) * _split(scales, scales.shape)).reshape(q.shape)
+
+
+def _pack(q: np.ndarray, bits: int) -> np.ndarray:
+    """Integers of 4 bits as bytes, the first of two in the low half."""
+    return q if bits == 8 else (q[:, ::2] & 15 | q[:, 1::2] << 4).view(np.uint8)
+
+
+def _to_f32(array: np.ndarray) -> np.ndarray:
+    """Of f32, f16 or bf16; the last also as the integers of 16 bits that a result without a type of its own has."""
+    if array.dtype == np.uint16:
+        return (array.astype(np.uint32) << 16).view(np.float32)
+    return array.astype(np.float32)
+
+
+def _out_in(array: np.ndarray, entry: Mapping[str, Any]) -> np.ndarray:
+    """A weight, or what has its shape, as `[out, in]`, and back."""
+    return np.ascontiguousarray(array.T) if entry["transposed"] else array
+
+
+def _squares(array: np.ndarray) -> float:
+    return float(np.square(array, dtype=np.float64).sum())
+
+
+def _relative(error: float, size: float) -> float:
+    """The root of a sum of squares over that of another one."""
+    return math.sqrt(error / size) if size else 0.0
+
+
+def _check_weight(entry: Mapping[str, Any], arrays: _Arrays) -> np.ndarray:
+    """The array of a weight. One of bf16 may come as integers of 16 bits."""
+    key = entry["weight"]
+    if key not in arrays:
+        raise ModelError(f"weight '{key}': expected it among the weights, but it is not there")
+    array = arrays[key]
+    if entry["element"] == "bf16" and array.dtype == np.uint16:
+        array = array.view(elements.to_numpy("bf16"))
+    shape, element = list(array.shape), elements.from_numpy(array.dtype)
+    wanted = [size if size >= 0 else "?" for size in entry["shape"]]
+    fits = len(shape) == len(wanted) and all(size in ("?", got) for size, got in zip(wanted, shape))
+    if not fits or element != entry["element"]:
+        expected, got = ("x".join(map(str, [*sizes, type_])) for sizes, type_ in ((wanted, entry["element"]), (shape, element)))
+        raise ModelError(f"weight '{key}': expected {expected}, but got {got}")
+    if "bits" in entry and f"{key}_scale" in arrays:
+        raise ModelError(f"weight '{key}': expected the name '{key}_scale' to be free, but there is such a weight")
+    return array
+
+
+@dataclasses.dataclass
+class Request:
+    """What is asked of the pass. `kept`: weights that stay as they are, and why."""
+
+    text: str
+    name: str
+    scheme: str
+    kept: dict[str, str]
+    keep_heads: bool
+
+    def run(self, mode: str) -> tuple[str, list[dict[str, Any]]]:
+        """The program, and what the pass recorded; see QuantizeMode of Compile.h."""
+        from . import _compiler
+
+        code, messages, files, *_ = _compiler.quantize(self.text, self.name, self.scheme, list(self.kept), self.keep_heads,
+                                                       getattr(_compiler.QuantizeMode, mode))
+        errors.raise_for(code, messages.decode(errors="replace"))
+        return files["program.mlir"].decode(), json.loads(files.get("record.json", "[]"))
+
+    def rewrite(self) -> tuple[str, list[dict[str, Any]]]:
+        """The program with integers, and what became of each weight of each function. One that a function keeps is kept by all."""
+        program, record = self.run("GIVEN")
+        reasons = {entry["weight"]: entry["kept"] for entry in record if "kept" in entry}
+        turned: dict[str, int] = {}
+        for entry in record:
+            if "bits" in entry and turned.setdefault(entry["weight"], entry["transposed"]) != entry["transposed"]:
+                reasons[entry["weight"]] = "expected functions that read the weight in one order, but got [out, in] and [in, out]"
+        mixed = {entry["weight"]: reasons[entry["weight"]] for entry in record if "bits" in entry and entry["weight"] in reasons}
+        if mixed:
+            self.kept |= mixed
+            program, record = self.run("GIVEN")
+        return program, [entry | ({"kept": self.kept[entry["weight"]]} if entry["weight"] in self.kept else {}) for entry in record]
+
+
+class _Observer:
+    """The program as a function that returns what its linear layers read, too."""
+
+    def __init__(self, request: Request):
+        program, self.entries = request.run("OBSERVE")
+        self.module: Module = compile(program, mode="inference", quiet=True)
+
+    def names(self, function: str) -> list[str | None]:
+        """Of each argument its name in a file, or None."""
+        places = {entry["argument"]: entry["weight"] for entry in self.entries if entry["function"] == function}
+        return [places.get(place) for place, _ in enumerate(self.module[function].signature.arguments)]
+
+    def rows(self, arrays: _Arrays, calls: Sequence[_Arrays]) -> Iterator[tuple[str, np.ndarray]]:
+        """The name of a weight and the rows of one of its layers, `[rows, in]` of f32, for each layer of each call."""
+        functions = dict.fromkeys(entry["function"] for entry in self.entries)
+        for call in calls:
+            unread, ran = set(call), False
+            for function in functions:
+                arguments = self.arguments(function, arrays, call)
+                if arguments is None:
+                    continue
+                ran = True
+                unread -= {value.name for value in self.module[function].signature.arguments}
+                results = self.module[function](*arguments)
+                results = results if isinstance(results, tuple) else (results,)
+                for entry in self.entries:
+                    for place in entry.get("rows", ()) if entry["function"] == function else ():
+                        x = _to_f32(np.asarray(results[place]))
+                        yield entry["weight"], x.reshape(-1, x.shape[-1])
+            if unread or not ran:
+                got = f"'{min(unread)}'" if unread else "none"
+                raise ModelError(f"calibrate: expected the arguments of a function that are no weights, but got {got}{self.expected()}")
+
+    def arguments(self, function: str, arrays: _Arrays, call: _Arrays) -> list[Any] | None:
+        """Of a call; None where the inputs are not those of the function."""
+        found = []
+        for value, name in zip(self.module[function].signature.arguments, self.names(function)):
+            if name is None and value.name not in call:
+                return None
+            found.append(arrays[name] if name is not None else call[value.name] if value.sizes is not None else call[value.name].item())
+        return found
+
+    def expected(self) -> str:
+        texts = []
+        for function in dict.fromkeys(entry["function"] for entry in self.entries):
+            inputs = [f"'{value.name}'" for value, name in zip(self.module[function].signature.arguments, self.names(function)) if name is None]
+            texts.append(f"@{function} takes {', '.join(inputs) or 'none'}")
+        return f"; {'; '.join(texts)}"
+
+    def errors(self, arrays: _Arrays, calls: Sequence[_Arrays], exact: _Arrays, rounded: _Arrays, has_rows: bool) -> dict[str, float]:
+        """The error of the outputs of each weight's layers."""
+        sums: dict[str, tuple[float, float]] = {}
+        for key, x in self.rows(arrays, calls):
+            other = _multiply(*to_integers(x, 8, [x.shape[0]], f"the rows of '{key}'")) if has_rows else x
+            y = x @ exact[key].T
+            error, size = sums.get(key, (0.0, 0.0))
+            sums[key] = (error + _squares(other @ rounded[key].T - y), size + _squares(y))
+        return {key: _relative(*both) for key, both in sums.items()}
+
+
+def _smooth(observer: _Observer, arrays: dict[str, np.ndarray], calls: Sequence[_Arrays]) -> dict[str, str]:
+    """Moves a factor from each column of rows to those of the weights that read them, by gamma and beta of the norm before: the
+    root of the largest number of the column over that of the weights, rounded to a power of two. Gives for each weight why
+    not, or nothing."""
+    functions = {entry["function"] for entry in observer.entries if "rows" in entry}
+    if len(functions) > 1:
+        raise FlagError(f"smooth: expected one function with linear layers, but got {', '.join(f'@{name}' for name in sorted(functions))}")
+    largest: dict[str, np.ndarray] = {}
+    for key, x in observer.rows(arrays, calls):
+        largest[key] = np.maximum(largest.get(key, np.float32(0)), np.abs(x).max(axis=0, initial=0))
+    norms: dict[str, list[dict[str, Any]]] = {}
+    for entry in observer.entries:
+        if "norm" in entry and entry["weight"] in largest:
+            norms.setdefault(entry["norm"]["gamma"], []).append(entry)
+    for entries in norms.values():
+        weights = {entry["weight"]: entry for entry in entries}
+
+        def turned(key: str, array: np.ndarray) -> np.ndarray:
+            return _out_in(array, weights[key]) if key in weights else array
+
+        columns = np.max([np.abs(_to_f32(turned(key, arrays[key]))).max(axis=0) for key in weights], axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            exponents = np.rint(np.log2(largest[next(iter(weights))] / columns) / 2)
+        exponents = np.where(np.isfinite(exponents), exponents, 0)
+        signs = {**dict.fromkeys(weights, 1), **dict.fromkeys(entries[0]["norm"].values(), -1)}
+        for key, sign in signs.items():  # columns that would not come back stay as they are
+            array = turned(key, arrays[key])
+            back = _scale(_scale(array, sign * exponents), -sign * exponents)
+            exponents = np.where((back == array).reshape(-1, array.shape[-1]).all(axis=0), exponents, 0)
+        for key, sign in signs.items():
+            arrays[key] = turned(key, _scale(turned(key, arrays[key]), sign * exponents))
+    return {entry["weight"]: entry.get("not_smoothed", "") for entry in observer.entries if "bits" in entry}
+
+
+def _scale(array: np.ndarray, exponents: np.ndarray) -> np.ndarray:
+    """Columns times powers of two, in the type of the array."""
+    with np.errstate(over="ignore"):
+        return np.ldexp(array.astype(np.float64), exponents.astype(np.int64)).astype(array.dtype)

@@ -1,0 +1,223 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# resid.quantize and the command `resid quantize`: integers by the definition, programs that compute with them, factors that leave
+# the bits of floats, and what is refused.
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+import resid
+from resid.cli import main
+from resid.importer import FileError, ModelError, write_weights
+from resid.importer.errors import FlagError
+from resid.importer.weights import read
+from resid.quantizing import to_integers
+
+# A pre-norm sub-layer: `up` reads a norm alone, `down` does not, and `head` makes the result. `turned` is [in, out].
+PROGRAM = """
+func.func @model(%ids: tensor<?xi64>, %table: tensor<10x32xf32> {resid.weight = "table"},
+    %gamma: tensor<32xf32> {resid.weight = "gamma"}, %beta: tensor<32xf32> {resid.weight = "beta"},
+    %up: tensor<64x32xf32> {resid.weight = "up"}, %bias: tensor<64xf32> {resid.weight = "bias"},
+    %down: tensor<64x32xf32> {resid.weight = "down"}, %head: tensor<10x32xf32> {resid.weight = "head"}) -> tensor<?x10xf32> {
+  %x = resid.embedding %ids, %table : tensor<?xi64>, tensor<10x32xf32>
+  %y = resid.block pre %x norm(layer gamma %gamma : tensor<32xf32> beta %beta : tensor<32xf32> epsilon = 1.0e-5) : tensor<?x32xf32> {
+  ^bb0(%h: tensor<?x32xf32>):
+    %u = resid.linear %h, %up bias(%bias) : tensor<?x32xf32>, tensor<64x32xf32>, tensor<64xf32>
+    %a = resid.activation gelu %u : tensor<?x64xf32>
+    %f = resid.linear %a, %down {transposed} : tensor<?x64xf32>, tensor<64x32xf32>
+    resid.yield %f : tensor<?x32xf32>
+  }
+  %z = resid.linear %y, %head : tensor<?x32xf32>, tensor<10x32xf32>
+  return %z : tensor<?x10xf32>
+}
+"""
+IDS = {"ids": np.array([3, 1, 4, 1, 5], np.int64)}
+SHAPES = {"table": (10, 32), "gamma": (32,), "beta": (32,), "up": (64, 32), "bias": (64,), "down": (64, 32), "head": (10, 32)}
+
+
+def weights() -> dict[str, np.ndarray]:
+    """Column 7 of the norm's result is large, as in trained models."""
+    numbers = np.random.default_rng(5)
+    found = {name: numbers.standard_normal(shape).astype(np.float32) for name, shape in SHAPES.items()}
+    found["gamma"][7] *= 50
+    return found
+
+
+def run(text: str, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
+    model = resid.compile(text, use_cache=False).model
+    return model(IDS["ids"], *(arrays[value.name] for value in model.signature.arguments[1:]))
+
+
+def unpack(array: np.ndarray) -> np.ndarray:
+    """Integers of 4 bits from bytes, in Python's own integers."""
+    values = [[half - 16 if half > 7 else half for byte in row for half in (int(byte) & 15, int(byte) >> 4)] for row in array]
+    return np.array(values, np.int8)
+
+
+def test_integers_have_the_bits_of_the_op() -> None:
+    rows = np.random.default_rng(2).standard_normal((9, 48)).astype(np.float32)
+    rows[0], rows[1, :5], rows[2] = 0, (127, 0.5, 1.5, -2.5, -127), 1e-42
+    program = """
+    func.func @model(%x: tensor<9x48xf32>) -> (tensor<9x48xi8>, tensor<9xf32>, tensor<9x48xi8>, tensor<9x3xf32>) {
+      %q, %s = resid.quantize %x {granularity = row} : tensor<9x48xf32>
+      %p, %t = resid.quantize %x {granularity = group 16} : tensor<9x48xf32>
+      return %q, %s, %p, %t : tensor<9x48xi8>, tensor<9xf32>, tensor<9x48xi8>, tensor<9x3xf32>
+    }"""
+    expected = resid.compile(program, use_cache=False).model(rows)
+    found = [*to_integers(rows, 8, [9], "x"), *to_integers(rows, 8, [9, 3], "x")]
+    assert [array.tobytes() for array in found] == [np.asarray(array).tobytes() for array in expected]
+    q, scales = to_integers(np.array([[7, 0.5, 1.5, -7]], np.float32), 4, [1], "x")
+    assert q.tolist() == [[7, 0, 2, -7]] and scales.tolist() == [1]
+
+
+@pytest.mark.parametrize("scheme", ["w8", "w4g16"])
+def test_weights_alone(scheme: str) -> None:
+    """The program has the bits of floats that are the products of integers and scales."""
+    arrays = weights()
+    done = resid.quantize(PROGRAM, arrays, scheme)
+    assert [(matrix.name, matrix.bits) for matrix in done.matrices] == [("table", 0), ("up", int(scheme[1])), ("down", int(scheme[1])), ("head", 0)]
+    rounded = dict(arrays)
+    for name, turned in (("up", False), ("down", True)):
+        q, scales = done.weights[name], done.weights[f"{name}_scale"]
+        q = unpack(q) if scheme.startswith("w4") else q
+        assert q.dtype == np.int8 and np.abs(q).max() == (7 if scheme.startswith("w4") else 127)
+        product = (q.reshape(*scales.shape, -1).astype(np.float32) * scales[..., None]).reshape(q.shape)
+        matrix = next(matrix for matrix in done.matrices if matrix.name == name)
+        rounded[name] = np.ascontiguousarray(product.T) if turned else product
+        error = np.linalg.norm(rounded[name] - arrays[name]) / np.linalg.norm(arrays[name])
+        assert matrix.is_of_weight and 0 < matrix.error == pytest.approx(error, rel=1e-5)
+    assert run(done.text, done.weights).tobytes() == run(PROGRAM, rounded).tobytes()
+
+
+def test_rows_and_weights() -> None:
+    """The program has the bits of one that quantises its floats itself, and errors are those of layers on the inputs."""
+    arrays = weights()
+    done = resid.quantize(PROGRAM, arrays, calibrate=[IDS], include_head=True)
+    assert [(matrix.name, matrix.bits, matrix.is_of_weight) for matrix in done.matrices] == [
+        ("table", 0, True), ("up", 8, False), ("down", 8, False), ("head", 8, False)]
+    written = PROGRAM
+    for result, x, weight, more in (("u", "h", "up", " bias(%bias)"), ("f", "a", "down", ""), ("z", "y", "head", "")):
+        inputs, outputs = (64, 32) if weight == "down" else (32, 64 if weight == "up" else 10)
+        start = written.index(f"%{result} = resid.linear")
+        line = written[start : written.index("\n", start)]
+        bias = ", tensor<64xf32>" if more else ""
+        written = written.replace(line, f"""
+          %{x}_q, %{x}_s = resid.quantize %{x} {{granularity = row}} : tensor<?x{inputs}xf32>
+          %{weight}_q, %{weight}_s = resid.quantize %{weight} {{granularity = row}} : tensor<{outputs}x{inputs}xf32>
+          %{result} = resid.linear %{x}_q, %{weight}_q x_scale(%{x}_s) weight_scale(%{weight}_s){more}
+              : tensor<?x{inputs}xi8>, tensor<{outputs}x{inputs}xi8>, tensor<?xf32>, tensor<{outputs}xf32>{bias}""")
+    written = written.replace("%down: tensor<64x32xf32>", "%down: tensor<32x64xf32>")
+    turned = {**arrays, "down": np.ascontiguousarray(arrays["down"].T)}
+    y = run(done.text, done.weights)
+    assert y.tobytes() == run(written, turned).tobytes()
+    exact = run(PROGRAM, arrays)
+    assert 0 < np.linalg.norm(y - exact) / np.linalg.norm(exact) < 0.05
+    head = next(matrix for matrix in done.matrices if matrix.name == "head")
+    assert 1e-3 < head.error < 2e-2
+
+
+def test_smoothing_keeps_the_bits() -> None:
+    arrays = weights()
+    arrays["up"][:, 3] = 0  # has no factor
+    plain = resid.quantize(PROGRAM, arrays, calibrate=[IDS])
+    smooth = resid.quantize(PROGRAM, arrays, calibrate=[IDS], smooth=True)
+    factors = smooth.original["up"][0] / np.where(arrays["up"][0] == 0, 1, arrays["up"][0])
+    assert factors[7] >= 4 and factors[3] == 0 and np.array_equal(np.frexp(factors[factors != 0])[0], np.full(31, 0.5))
+    assert smooth.original["gamma"][7] * factors[7] == arrays["gamma"][7] and np.array_equal(smooth.original["down"], arrays["down"])
+    assert run(PROGRAM, smooth.original).tobytes() == run(PROGRAM, arrays).tobytes()
+    up, down = (next(matrix for matrix in smooth.matrices if matrix.name == name) for name in ("up", "down"))
+    assert up.smoothed and up.error < 0.7 * plain.matrices[1].error
+    assert not down.smoothed and down.not_smoothed == "expected rows that a norm makes, but got the result of 'resid.activation'"
+
+
+def test_functions_agree() -> None:
+    """A weight that one function keeps stays as it is in all."""
+    other = """
+    func.func @other(%x: tensor<64x32xf32>, %up: tensor<64x32xf32> {resid.weight = "up"}) -> tensor<64x32xf32> {
+      %y = resid.add %x, %up : tensor<64x32xf32>
+      return %y : tensor<64x32xf32>
+    }"""
+    done = resid.quantize(PROGRAM + other, weights())
+    assert {matrix.name: matrix.kept for matrix in done.matrices}["up"] == "expected linear layers as the only readers, but got 'resid.add'"
+    assert done.weights["up"].dtype == np.float32 and done.weights["down"].dtype == np.int8
+    turned = """
+    func.func @turned(%x: tensor<3x64xf32>, %up: tensor<64x32xf32> {resid.weight = "up"}) -> tensor<3x32xf32> {
+      %y = resid.linear %x, %up {transposed} : tensor<3x64xf32>, tensor<64x32xf32>
+      %z = resid.rms_norm %y {epsilon = 1.0e-5} : tensor<3x32xf32>
+      return %z : tensor<3x32xf32>
+    }"""
+    kept = {matrix.name: matrix.kept for matrix in resid.quantize(PROGRAM + turned, weights()).matrices}
+    assert kept["up"] == "expected functions that read the weight in one order, but got [out, in] and [in, out]"
+    with pytest.raises(FlagError, match="expected one function with linear layers, but got @model, @third"):
+        third = PROGRAM.replace("@model", "@third")
+        resid.quantize(PROGRAM + third, weights(), calibrate=[IDS], smooth=True)
+
+
+REFUSED: dict[str, tuple[dict, dict, type[Exception], str]] = {
+    "scheme": ({}, {"scheme": "w3"}, FlagError, "scheme: expected w8a8, w8, w8gN, w4 or w4gN, where N is even, but got 'w3'"),
+    "odd": ({}, {"scheme": "w4g3"}, FlagError, "but got 'w4g3'"),
+    "keep": ({}, {"keep": ["upp"]}, FlagError, "keep: expected the name of a weight of the program, but got 'upp'"),
+    "smooth": ({}, {"smooth": True}, FlagError, "smooth: expected inputs to calibrate with, but got none"),
+    "missing": ({"up": None}, {}, ModelError, "weight 'up': expected it among the weights, but it is not there"),
+    "shape": ({"up": np.zeros((64, 31), "f4")}, {}, ModelError, "weight 'up': expected 64x32xf32, but got 64x31xf32"),
+    "type": ({"up": np.zeros((64, 32), "f2")}, {}, ModelError, "weight 'up': expected 64x32xf32, but got 64x32xf16"),
+    "taken": ({"up_scale": np.zeros(1, "f4")}, {}, ModelError, "weight 'up': expected the name 'up_scale' to be free, but there is such a weight"),
+    "nan": ({"up": np.full((64, 32), np.nan, "f4")}, {}, ModelError, "weight 'up': expected finite numbers, but got NaN or an infinity"),
+    "input": ({}, {"calibrate": [{"idx": IDS["ids"]}]}, ModelError,
+              "calibrate: expected the arguments of a function that are no weights, but got 'idx'; @model takes 'ids'"),
+    "no input": ({}, {"calibrate": [{}]}, ModelError, "but got none; @model takes 'ids'"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case: str) -> None:
+    changed, options, error, text = REFUSED[case]
+    arrays = {name: array for name, array in (weights() | changed).items() if array is not None}
+    with pytest.raises(error) as raised:
+        resid.quantize(PROGRAM, arrays, **options)
+    assert text in str(raised.value)
+
+
+def test_groups_that_do_not_fit_stay() -> None:
+    done = resid.quantize(PROGRAM, weights(), "w4g64")
+    assert {matrix.name: matrix.kept for matrix in done.matrices}["up"] == "expected input features in groups of 64, but got 32"
+    assert [matrix.bits for matrix in done.matrices] == [0, 0, 4, 0]
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "model.mlir").write_text(PROGRAM)
+    arrays = weights()
+    write_weights(tmp_path / "model.safetensors", arrays)
+    np.savez(tmp_path / "inputs.npz", **IDS)
+    command = ["quantize", str(tmp_path / "model.mlir"), f"--weights={tmp_path / 'model.safetensors'}"]
+    written = ["-o", str(tmp_path / "q.mlir"), f"--weights-out={tmp_path / 'q.safetensors'}"]
+    assert main([*command, "--scheme=w4g32", f"--calibrate={tmp_path / 'inputs.npz'}", "--keep=down", "--smooth", *written]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "table 10x32: kept: expected linear layers as the only readers, but got 'resid.embedding'"
+    assert lines[1].startswith("up 64x32: i4, error of the output ") and lines[1].endswith(", smoothed")
+    assert lines[2:] == ["down 64x32: kept: it is kept", "head 10x32: kept: it is that of a head: the function returns what it computes"]
+    expected = resid.quantize(PROGRAM, arrays, "w4g32", calibrate=[IDS], keep=["down"], smooth=True)
+    stored = read(tmp_path / "q.safetensors")
+    assert stored.keys() == expected.weights.keys() and stored["up"].dtype == np.uint8
+    assert all(stored[name].tobytes() == array.tobytes() for name, array in expected.weights.items())
+    assert (tmp_path / "q.mlir").read_text() == expected.text
+    manifest = json.loads((tmp_path / "q.json").read_text())
+    assert (manifest["version"], manifest["scheme"], len(manifest["matrices"])) == (1, "w4g32", 4)
+    entry = manifest["matrices"][1]
+    assert entry.pop("error") == expected.matrices[1].error
+    assert entry == {"name": "up", "shape": [64, 32], "integers": "i4", "scale": "up_scale", "scale_shape": [64, 1], "error_of": "output", "smoothed": True}
+    for flags, code, text in (
+        ([*written[:1], str(tmp_path / "model.mlir"), written[2]], 2, "expected different files for the program, the weights and what is written"),
+        ([*written, "--scheme=w9"], 2, "scheme: expected w8a8, w8"),
+        ([*written, "--smooth"], 2, "smooth: expected inputs to calibrate with"),
+        ([*written, "--calibrate=missing.npz"], 3, "'missing.npz' cannot be read: No such file or directory"),
+    ):
+        assert main([*command, *flags]) == code and text in capsys.readouterr().err
+    (tmp_path / "broken.npz").write_text("no archive")
+    with pytest.raises(FileError, match="is no .npz file"):
+        read(tmp_path / "broken.npz")
