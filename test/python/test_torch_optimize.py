@@ -259,3 +259,68 @@ def test_arguments_by_name():
     optimized = rt.optimize(Named(), report=reports.append)
     torch.testing.assert_close(optimized(x, weight), Named()(x, weight))
     assert summary(reports[0]) == {"resid.layer_norm": 1, "resid.rms_norm": 1, "nothing: it drops nothing": 1}
+
+
+def round_rows(x):
+    """Integers and scales of rows, by the formula of resid.quantize."""
+    scale = x.abs().amax(-1, keepdim=True) / 127
+    return (x / scale).round().clamp(-127, 127).to(torch.int64), scale
+
+
+class Layers(nn.Module):
+    """One layer with a bias and one without, a head, and one whose weight is read twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.up, self.down, self.head = nn.Linear(32, 64), nn.Linear(64, 32, bias=False), nn.Linear(32, 7)
+        self.shared = nn.Parameter(torch.randn(32, 32))
+
+    def forward(self, x):
+        return self.head(F.linear(self.down(F.gelu(self.up(x))), self.shared) @ self.shared)
+
+
+def test_integers_have_their_bits():
+    torch.manual_seed(2)
+    model, x = Layers().eval(), torch.randn(2, 5, 32)
+    optimized = rt.optimize(model, (x,), quantize="w8a8", report=None)
+    assert [(entry.node, entry.result) for entry in optimized.resid_report.replaced] == [
+        ("linear", "resid.linear, w8a8"), ("linear_1", "resid.linear, w8a8")]
+    assert {entry.node: entry.result for entry in optimized.resid_report.left} == {
+        "linear_2": "something else reads its weight", "linear_3": "it is a head: the model returns what it computes"}
+    names = dict(optimized.named_parameters())
+    assert "up.weight" not in names and "head.weight" in names and model.up.weight.shape == (64, 32)
+
+    def linear(x, layer):
+        (q, s), (w, t) = round_rows(x), round_rows(layer.weight.detach())
+        y = (q @ w.T).float() * (s * t.view(-1))
+        return y if layer.bias is None else y + layer.bias.detach()
+    with torch.no_grad():
+        inner = linear(F.gelu(linear(x, model.up)), model.down)
+        assert torch.equal(optimized(x), model.head(F.linear(inner, model.shared) @ model.shared))
+    with pytest.raises(RuntimeError, match="a layer with integers has no gradient"):
+        optimized(x.requires_grad_()).sum().backward()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_integers_in_a_model(dtype):
+    model, ids = make("bert")
+    model = model.to(dtype).eval()
+    optimized = rt.optimize(model, (ids,), dynamic_shapes=DYNAMIC, quantize="w8a8", report=None)
+    assert summary(optimized.resid_report) == {**EXPECTED["bert", False], "resid.linear, w8a8": 8}
+    with torch.no_grad():
+        expected, found = model(ids).float(), optimized(ids).float()
+        assert 0 < (found - expected).norm() / expected.norm() < 0.05
+        assert optimized(ids[:1, :5]).shape == (1, 5, 64)
+
+
+def test_integers_are_refused():
+    model, x = Layers(), torch.randn(2, 32)
+    for change, quantize, given, text in (
+            (nn.Module.train, "w8a8", (x,), "expected a model in evaluation mode, but it is in training mode"),
+            (nn.Module.eval, "w4", (x,), "expected 'w8a8' but got 'w4'"),
+            (nn.Module.eval, "w8a8", None, "expected example arguments or an exported program beside it, but got neither")):
+        with pytest.raises(ValueError, match=text):
+            rt.optimize(change(model), given, quantize=quantize)
+    program = torch.export.export(nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.5)).train(), (torch.randn(2, 8),))
+    with pytest.raises(ValueError, match="exported in evaluation mode, but it has dropout"):
+        rt.optimize(program, quantize="w8a8")

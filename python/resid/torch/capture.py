@@ -12,13 +12,14 @@ import torch
 from torch import nn
 from torch.fx import GraphModule
 
+from . import forms
 from .modules import DropoutState
 from .rewrite import Report, rewrite
 
 
 def optimize(model: nn.Module | torch.export.ExportedProgram, args: Sequence[Any] | None = None,
              kwargs: Mapping[str, Any] | None = None, *, dynamic_shapes: Any = None, backend: str = "eager",
-             seed: int | None = None, report: Callable[[Report], Any] | None = print) -> nn.Module:
+             seed: int | None = None, report: Callable[[Report], Any] | None = print, quantize: str | None = None) -> nn.Module:
     """The same model with its chains of dropout, residual add and norm as resid's kernels. Parameters are shared.
 
     With example arguments, or with an exported program, the graph is that of torch.export: it keeps the mode (training or
@@ -31,17 +32,39 @@ def optimize(model: nn.Module | torch.export.ExportedProgram, args: Sequence[Any
 
     Masks of dropout are resid's: they follow from `seed` (drawn from PyTorch's generator where it is None), from a counter of
     passes, and from the place of the dropout in the graph. `report` is called with each report; None: nobody is.
+
+    `quantize="w8a8"` gives linear layers integers of 8 bits, for evaluation on a CPU; their results are others then, and have no
+    gradient. It needs example arguments or an exported program. A layer whose result the model returns stays as it is, and so does
+    one whose weight anything else reads. The floats of the others leave the module.
+
+    Raises ValueError where `quantize` is another scheme, or the model is in training mode, or there are no example arguments.
     """
+    if quantize is not None:
+        _check_quantize(quantize, model, args is None and kwargs is None)
     if isinstance(model, torch.export.ExportedProgram):
-        return _optimize_graph(model.module(), seed, report)
+        return _optimize_graph(model.module(), seed, report, quantize)
     if args is None and kwargs is None:
         return _compile(model, backend, seed, report)
     program = torch.export.export(model, tuple(args or ()), dict(kwargs or {}), dynamic_shapes=dynamic_shapes)
-    return _optimize_graph(program.module(), seed, report)
+    return _optimize_graph(program.module(), seed, report, quantize)
 
 
-def _optimize_graph(module: GraphModule, seed: int | None, report: Callable[[Report], Any] | None) -> GraphModule:
-    module.resid_report = rewrite(module, DropoutState(seed))
+def _check_quantize(scheme: str, model: nn.Module | torch.export.ExportedProgram, is_lazy: bool) -> None:
+    if scheme != "w8a8":
+        raise ValueError(f"argument 'quantize': expected 'w8a8' but got {scheme!r}")
+    if isinstance(model, torch.export.ExportedProgram):
+        if any(forms.op(node) == "dropout" and forms.is_training(node) for node in model.graph.nodes):
+            raise ValueError("argument 'quantize': expected a program that was exported in evaluation mode, but it has dropout; call "
+                             "model.eval() first")
+    elif model.training:
+        raise ValueError("argument 'quantize': expected a model in evaluation mode, but it is in training mode; call model.eval() first")
+    elif is_lazy:
+        raise ValueError("argument 'quantize': expected example arguments or an exported program beside it, but got neither")
+
+
+def _optimize_graph(module: GraphModule, seed: int | None, report: Callable[[Report], Any] | None,
+                    quantize: str | None) -> GraphModule:
+    module.resid_report = rewrite(module, DropoutState(seed), quantize=quantize)
     if report is not None:
         report(module.resid_report)
     return module

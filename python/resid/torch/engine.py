@@ -62,3 +62,8 @@ def call(program: Program, arguments: Sequence[Any], results: Sequence[torch.Ten
         kernel(*arguments, out=tuple(results), stream=torch.cuda.current_stream(device).cuda_stream)
     else:
         raise NotImplementedError(f"{program.function}: expected tensors on a CPU or CUDA device but got {device}")
+
+
+def make(program: Program, arguments: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+    """The results of the program on tensors of a CPU, as new ones."""
+    return tuple(_kernel(program, None)(*arguments, threads=torch.get_num_threads()))

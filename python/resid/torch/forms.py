@@ -19,6 +19,7 @@ _FUNCTIONS = {
     operator.pow: "pow", torch.pow: "pow",
     torch.rsqrt: "rsqrt", torch.mean: "mean", F.layer_norm: "layer_norm", torch.layer_norm: "layer_norm",
     F.rms_norm: "rms_norm", torch.rms_norm: "rms_norm", F.dropout: "dropout", torch.dropout: "dropout",
+    F.linear: "linear",
     F.scaled_dot_product_attention: "scaled_dot_product_attention",
     F.multi_head_attention_forward: "multi_head_attention_forward",
 }

@@ -23,6 +23,7 @@ _library.define(
     "add_norm_backward(Tensor? dy, Tensor? dsum, Tensor? s, Tensor? mean, Tensor? correction, Tensor? rstd, "
     f"Tensor? weight, Tensor? state, {_CHAIN}, ScalarType? branch, ScalarType? branch_bias, ScalarType? bias, "
     "bool[] needs) -> (Tensor dx, Tensor df, Tensor dbranch_bias, Tensor dweight, Tensor dbias)")
+_library.define("quantized_linear(Tensor x, Tensor panels, Tensor scale, Tensor? bias, ScalarType weight, str scheme) -> Tensor")
 _library.define("dropout(Tensor x, Tensor state, float p, int row, int site) -> Tensor")
 
 
@@ -196,6 +197,29 @@ def _differentiate_dropout(ctx, dy):
     return torch.ops.resid.dropout(dy, ctx.saved_tensors[0], *ctx.numbers), None, None, None, None
 
 
+def prepare_linear(weight: Tensor, scheme: str) -> tuple[Tensor, Tensor]:
+    """The panels of a weight `[out, in]` on a CPU, of integers, and its scales: what resid::quantized_linear takes."""
+    outputs, inputs = weight.shape
+    element = engine.element_of(weight, "weight")
+    return engine.make(programs.Linear(inputs, outputs, "f32", element, None, scheme, "linear_prepare"), [weight.detach().contiguous()])
+
+
+def _quantized_linear(x, panels, scale, bias, weight, scheme):
+    y = _quantized_linear_fake(x, panels, scale, bias, weight, scheme)
+    program = programs.Linear(x.shape[-1], scale.shape[0], engine.element_of(x, "x"), engine.ELEMENTS[weight], _element(bias, "bias"), scheme)
+    arguments = [_rows(x, x.shape[-1]), panels, *([] if bias is None else [bias.contiguous()]), scale]
+    engine.call(program, arguments, [y.view(-1, scale.shape[0])])
+    return y
+
+
+def _quantized_linear_fake(x, panels, scale, bias, weight, scheme):
+    return x.new_empty((*x.shape[:-1], scale.shape[0]))
+
+
+def _refuse_gradient(ctx, dy):
+    raise RuntimeError("resid::quantized_linear: a layer with integers has no gradient")
+
+
 def _refuse_vmap(name: str):
     def refuse(info, in_dims, *args):
         raise NotImplementedError(f"resid::{name} is not mapped by vmap; leading dimensions are rows, so call it on the batch")
@@ -205,10 +229,12 @@ def _refuse_vmap(name: str):
 
 for _name, _function, _fake in (("add_norm", _add_norm, _add_norm_fake),
                                 ("add_norm_backward", _add_norm_backward, _add_norm_backward_fake),
+                                ("quantized_linear", _quantized_linear, _quantized_linear_fake),
                                 ("dropout", _dropout, lambda x, state, p, row, site: x.new_empty(x.shape))):
     for _device in ("CPU", "CUDA"):
         _library.impl(_name, _function, _device)
     torch.library.register_fake(f"resid::{_name}", _fake, lib=_library)
     torch.library.register_vmap(f"resid::{_name}", _refuse_vmap(_name), lib=_library)
 torch.library.register_autograd("resid::add_norm", _differentiate, setup_context=_save, lib=_library)
+torch.library.register_autograd("resid::quantized_linear", _refuse_gradient, setup_context=lambda ctx, inputs, output: None, lib=_library)
 torch.library.register_autograd("resid::dropout", _differentiate_dropout, setup_context=_save_dropout, lib=_library)

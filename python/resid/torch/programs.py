@@ -290,3 +290,31 @@ class Dropout:
         function = _Function("dropout", [("%x", rows), *_dropout_arguments(self.p, self.sharded)])
         function.add(f"%y = {_dropout('%x', self.p, self.sharded, rows)}")
         return function.text([("%y", rows)])
+
+
+@dataclasses.dataclass(frozen=True)
+class Linear:
+    """A linear layer, and what prepares its weight: `function` is "linear" or "linear_prepare".
+
+    @linear(x, panels [, bias], scale) -> (y) and @linear_prepare(weight) -> (panels, scale), as resid-quantize-linear and
+    resid-pack-weights make them of the layer. `bias` is its element type or None.
+    """
+
+    inputs: int
+    outputs: int
+    element: str
+    weight: str
+    bias: str | None
+    scheme: str
+    function: str = "linear"
+
+    def text(self) -> str:
+        from ..quantizing import Request
+
+        rows, bias = f"tensor<?x{self.inputs}x{self.element}>", f"tensor<{self.outputs}x{self.bias}>"
+        weight = f"tensor<{self.outputs}x{self.inputs}x{self.weight}>"
+        clause, given, type_ = (" bias(%bias)", f", %bias: {bias}", f", {bias}") if self.bias else ("", "", "")
+        result = f"tensor<?x{self.outputs}x{self.element}>"
+        layer = (f"func.func @linear(%x: {rows}, %weight: {weight} {{resid.weight}}{given}) -> {result} {{\n"
+                 f"  %y = resid.linear %x, %weight{clause} : {rows}, {weight}{type_}\n  return %y : {result}\n}}\n")
+        return Request(layer, "<layer>", self.scheme, {}, keep_heads=False).run("PREPARED")[0]

@@ -44,13 +44,15 @@ class Report:
         return "\n".join(lines)
 
 
-def rewrite(module: GraphModule, state: DropoutState, first_site: int = 0) -> Report:
-    """Rewrites the graph of `module` in place. Its dropouts read `state`, and have sites from `first_site` on."""
-    return _Rewriter(module, state, first_site).run()
+def rewrite(module: GraphModule, state: DropoutState, first_site: int = 0, quantize: str | None = None) -> Report:
+    """Rewrites the graph of `module` in place. Its dropouts read `state`, and have sites from `first_site` on. `quantize` is the
+    scheme of the integers that linear layers get, if they do."""
+    return _Rewriter(module, state, first_site, quantize).run()
 
 
 class _Rewriter:
-    def __init__(self, module: GraphModule, state: DropoutState, first_site: int):
+    def __init__(self, module: GraphModule, state: DropoutState, first_site: int, quantize: str | None):
+        self.quantize = quantize
         self.module, self.graph, self.state = module, module.graph, state
         self.site = first_site
         self.report = Report()
@@ -68,6 +70,9 @@ class _Rewriter:
         for node in list(self.graph.nodes):
             if forms.op(node) == "dropout":
                 self._replace_dropout(node)
+        for node in list(self.graph.nodes) if self.quantize else []:
+            if forms.op(node) == "linear":
+                self._quantize_linear(node, self.quantize)
         self._name_what_stays()
         self.graph.lint()
         self.module.recompile()
@@ -210,6 +215,46 @@ class _Rewriter:
         self.report.replaced.append(Entry(node.name, "dropout", "resid.dropout", site))
         node.replace_all_uses_with(new, delete_user_cb=lambda user: not forms.is_statement(user))
         self._erase([node])
+
+    def _quantize_linear(self, node: Node, scheme: str) -> None:
+        x, weight, bias = (forms.argument(node, place, name) for place, name in enumerate(("input", "weight", "bias")))
+        what = "linear layer"
+        reason = forms.refusal(x) or self._refuse_weight(node, x, weight)
+        if reason is not None:
+            return self._leave(node, what, reason)
+        value = operator.attrgetter(weight.target)(self.module)
+        name = f"resid_integers_{len(self.report.replaced)}"
+        for part, tensor in zip(("panels", "scale"), ops.prepare_linear(value, scheme)):
+            self.module.register_buffer(f"{name}_{part}", tensor)
+        with self.graph.inserting_before(node):
+            panels, scale = (self.graph.get_attr(f"{name}_{part}") for part in ("panels", "scale"))
+            new = self.graph.call_function(torch.ops.resid.quantized_linear.default, (x, panels, scale, bias, value.dtype, scheme))
+        new.meta.update(node.meta)
+        self.report.replaced.append(Entry(node.name, what, f"resid.linear, {scheme}"))
+        node.replace_all_uses_with(new, delete_user_cb=lambda user: not forms.is_statement(user))
+        self._erase([node])
+        self._forget([weight])
+
+    def _refuse_weight(self, node: Node, x: Node, weight: Node) -> str | None:
+        """Why a layer cannot have integers, or None."""
+        if weight.op != "get_attr":
+            return "its weight is no parameter of the module"
+        if any(user.op == "output" for user in node.users):
+            return "it is a head: the model returns what it computes"
+        if any(forms.op(user) != "linear" or forms.argument(user, 1, "weight") is not weight for user in weight.users):
+            return "something else reads its weight"
+        if forms.value(x).device.type != "cpu" or forms.value(x).dtype == torch.float64 or forms.value(weight).dtype == torch.float64:
+            return "integers are for f16, bf16 and f32 on a CPU"
+        return None
+
+    def _forget(self, weights: list[Node]) -> None:
+        """Drops parameters that nothing reads any more, so that their floats take no memory."""
+        for weight in weights:
+            if weight.users or any(node.op == "get_attr" and node.target == weight.target and node is not weight for node in self.graph.nodes):
+                continue
+            self.graph.erase_node(weight)
+            owner, _, name = weight.target.rpartition(".")
+            delattr(self.module.get_submodule(owner), name)
 
     def _name_what_stays(self) -> None:
         for node in self.graph.nodes:
