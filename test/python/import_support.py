@@ -45,6 +45,11 @@ def run(
     return [np.load(out) for out in outs]
 
 
+def bytes_of(array: np.ndarray) -> np.ndarray:
+    """u8 as the i8 that functions take and give in its place, of the same bytes; others as they are."""
+    return array.view(np.int8) if array.dtype == np.uint8 else array
+
+
 _COMPILED: dict[str, resid.Kernel] = {}
 
 

@@ -87,6 +87,31 @@ GAMMA, BETA = f(4), f(4)
 NORMED = X / np.sqrt((X**2).mean(-1, keepdims=True) + 1e-5)
 
 
+def q(*dims: int, dtype: type = np.uint8) -> np.ndarray:
+    limits = np.iinfo(dtype)
+    return RNG.integers(limits.min, limits.max, dims, dtype, endpoint=True)
+
+
+U8, I8, S4, S3 = q(3, 4), q(3, 4, dtype=np.int8), np.abs(f(4)) + np.float32(0.01), np.abs(f(3)) + np.float32(0.01)
+ZERO, ZEROS, ZEROS3, TENTH = n(113, np.uint8), q(4), q(3), n(0.1, np.float32)
+# Quotients by 0.5 are ties and numbers beyond both ends.
+TIES = np.array([[0.25, 0.75, 1.25, -0.25], [-0.75, -1.25, 80.0, -80.0], [300.0, -300.0, 0.0, -0.0]], np.float32)
+QUANTISED = [
+    (np.uint8, None), (np.uint8, n(113, np.uint8)), (np.int8, n(0, np.int8)), (np.int8, n(-5, np.int8)), (np.uint8, n(0, np.uint8)),
+]  # fmt: skip
+
+
+def of_bits(bits: int, block: int, *, zeros: bool = False, bias: bool = False, x: "np.ndarray | None" = None, **others: Any) -> Case:
+    """MatMulNBits of 64 features to 5."""
+    x = f(3, 64) if x is None else x
+    groups = 64 // block
+    scales = (np.abs(f(5, groups)) + 0.01).astype(x.dtype)
+    points = q(5, -(-groups * bits // 8)) if zeros else None
+    rest = [points, None, f(5).astype(x.dtype)] if bias else [points]
+    attributes = {"K": 64, "N": 5, "bits": bits, "block_size": block, **others}
+    return case(x, q(5, groups, block * bits // 8), scales, *rest, fixed=[1, 2, 3, 5], **attributes)
+
+
 def of_attention(mask: "np.ndarray | None", *rest: Any, refused: str = "", **attributes: Any) -> Case:
     return case(TOKENS, PACKED, PACKED_BIAS, mask, *rest, fixed=[1, 2], num_heads=2, refused=refused, **attributes)
 
@@ -208,6 +233,43 @@ CASES: dict[str, list[Case]] = {
         case(f(2, 3, 5, 6), kernel_shape=[2, 3]), case(f(2, 3, 5, 6), kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1], count_include_pad=1),
         case(f(2, 3, 5, 6), kernel_shape=[3, 3], pads=[1, 1, 1, 1], refused="padding that does not count"), case(f(1, 2, 6), kernel_shape=[2], ceil_mode=1, refused="ceil_mode"),
         case(f(2, 3, 5), kernel_shape=[3], auto_pad="SAME_UPPER", refused="auto_pad"),
+    ],
+    "QuantizeLinear": [
+        *[case(TIES, n(0.5, np.float32), zero) for _, zero in QUANTISED], case(SPECIAL, TENTH, ZERO), case(SPECIAL, TENTH, n(-3, np.int8)), case(X * 50, TENTH, ZERO), case(X * 50, S4, ZEROS, axis=-1),
+        case(X * 50, S3, n([7, -7, 0], np.int8), axis=0), case(X * 50, n([0.3], np.float32)), case(SCALAR, TENTH, ZERO), case(EMPTY, TENTH),
+        case(X * 50, np.abs(f(3, 2)) + 0.1, q(3, 2), axis=1, block_size=2, opset=21), case(X * 50, TENTH, output_dtype=3, opset=21),
+        case(HALF, n(0.1, np.float16), ZERO, opset=21), case(X, TENTH, n(3, np.uint16), fixed=[2], opset=21, refused="element type uint16"),
+        case(X, TENTH, output_dtype=22, opset=21, refused="element type 22"), case(WHOLE.astype(np.int32), TENTH, opset=23, refused="elements of i32"),
+        case(X, np.abs(f(3, 2)) + 0.1, axis=1, block_size=3, opset=21, refused="blocks of 3"), case(HALF, TENTH, opset=23), case(X, n(0.1, np.float16), opset=23, refused="a division of f32 by f16"),
+        case(HALF, TENTH, ZERO, precision=1, opset=23),
+    ],
+    "DequantizeLinear": [
+        case(U8, TENTH, ZERO), case(U8, TENTH), case(I8, TENTH), case(I8, TENTH, n(-7, np.int8)), case(U8, S4, ZEROS, axis=-1),
+        case(I8, S3, axis=0), case(q(4), TENTH, n(255, np.uint8)), case(n(200, np.uint8), TENTH, ZERO), case(q(0, 4), TENTH),
+        case(U8, np.abs(f(3, 2)), q(3, 2), axis=1, block_size=2, opset=21), case(U8, n(0.1, np.float16), ZERO, opset=21),
+        case(WHOLE.astype(np.int32), TENTH), case(n([2**31 - 1, -(2**31), 2**24 + 1], np.int32), TENTH), case(q(2, 3, 4), S3, ZEROS3),
+        case(n([[3]], np.uint16), TENTH, opset=21, refused="element type uint16"), case(U8, S3, axis=1, refused="expected one scale"),
+        case(U8, TENTH, output_dtype=10, opset=23, refused="u8 with a scale of f32 as f16"),
+    ],
+    "DynamicQuantizeLinear": [
+        case(X), case(TIES[:2]), case(np.abs(X)), case(-np.abs(X) - 1), case(np.zeros((2, 3), np.float32)), case(f(1) * 1e-30), case(SCALAR), case(f(40, 50) * 7),
+    ],
+    "MatMulInteger": [
+        *[case(q(3, 40, dtype=a), q(40, 5, dtype=b), za, zb) for a, za in QUANTISED for b, zb in QUANTISED],
+        case(q(2, 3, 40), q(40, 20), ZERO, q(20)), case(q(2, 3, 40), q(2, 40, 20, dtype=np.int8), ZERO), case(q(3, 40), q(40, 20), ZEROS3),
+        case(q(2, 3, 40), q(1, 40, 20), q(2, 3, 1), q(1, 1, 20)), case(q(3, 0), q(0, 2), ZERO, n(5, np.uint8), right=[np.zeros((3, 2), np.int32)]), case(q(0, 4), q(4, 2), ZERO),
+        case(q(4), q(4, 2), refused="expected matrices"), case(q(3, 4), q(5, 2), refused="rows of 4 elements"),
+    ],
+    "QLinearMatMul": [
+        *[case(q(3, 40, dtype=a), TENTH, za, q(40, 20, dtype=b), n(0.02, np.float32), zb, n(3.5, np.float32), zy)
+          for (a, za), (b, zb), zy in ((QUANTISED[1], QUANTISED[1], ZERO), (QUANTISED[3], QUANTISED[2], n(-3, np.int8)), (QUANTISED[4], QUANTISED[3], n(9, np.uint8)))],
+        case(q(3, 40), TENTH, ZERO, q(40, 4), S4, ZEROS, n(9.5, np.float32), n(100, np.uint8)),
+        case(q(2, 3, 40), TENTH, ZERO, q(40, 20), TENTH, ZERO, n(35.0, np.float32), n(100, np.uint8)),
+    ],
+    "MatMulNBits": [
+        of_bits(4, 32), of_bits(4, 16, zeros=True), of_bits(4, 64, zeros=True), of_bits(8, 32), of_bits(8, 32, zeros=True, bias=True), of_bits(4, 32, bias=True),
+        of_bits(4, 32, x=f(2, 3, 64)), of_bits(4, 32, x=f(3, 64).astype(np.float16)), of_bits(4, 32, accuracy_level=1),
+        of_bits(2, 32, refused="attribute bits = 2"), of_bits(4, 32, K=48, refused="a last block of 16 of 32"),
     ],
     "Shape": [
         case(CUBE), case(CUBE, start=1), case(CUBE, start=-2, end=-1), case(CUBE, start=-9, end=9), case(SCALAR), case(EMPTY),

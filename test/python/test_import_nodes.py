@@ -17,7 +17,7 @@ import pytest
 onnx = pytest.importorskip("onnx", reason="needs onnx, whose tests these are")
 
 import resid  # noqa: E402
-from import_support import compile_together, run  # noqa: E402
+from import_support import bytes_of, compile_together, run  # noqa: E402
 from resid.importer import Imported, Unsupported, from_onnx  # noqa: E402
 
 TOLERANCES = {"float64": 1e-5, "float32": 1e-5, "float16": 2e-3, "bfloat16": 2e-2}
@@ -76,11 +76,11 @@ def test_node(index: int, recognised: bool) -> None:
         raise imported
     (kernel,) = compile_together([imported])
     for inputs, outputs in case.data_sets:
-        found = kernel(*map(as_array, inputs), *imported.weights.values())
+        found = kernel(*(bytes_of(as_array(given)) for given in inputs), *imported.weights.values())
         found = found if isinstance(found, (tuple, list)) else [found]
         for result, expected in zip(found, map(as_array, outputs), strict=True):
             tolerance = TOLERANCES.get(str(expected.dtype), 0)
-            result = result.view(expected.dtype) if str(expected.dtype) == "bfloat16" else np.asarray(result)
+            result = result.view(expected.dtype) if str(expected.dtype) in ("bfloat16", "uint8") else np.asarray(result)
             assert (result.dtype, result.shape) == (expected.dtype, expected.shape)
             if expected.dtype.kind != "b":
                 result, expected = result.astype(np.float64), expected.astype(np.float64)

@@ -21,7 +21,7 @@ onnxruntime = pytest.importorskip("onnxruntime", reason="needs onnxruntime to co
 
 import resid  # noqa: E402
 from onnx import defs, helper, numpy_helper  # noqa: E402
-from import_support import compile_together  # noqa: E402
+from import_support import bytes_of, compile_together  # noqa: E402
 from operator_cases import CASES, Case  # noqa: E402
 from resid.importer import Imported, Unsupported, from_onnx  # noqa: E402
 from resid.importer.contrib import RULES  # noqa: E402
@@ -29,7 +29,7 @@ from resid.importer.emit import HANDLERS  # noqa: E402
 
 OPSETS = range(13, 23)
 TOLERANCES = {"float64": 1e-5, "float32": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}
-TYPES = {f"tensor({name})": name.upper() for name in ("float16", "double", "bfloat16", "bool", "int8", "int16", "int32", "int64")}
+TYPES = {f"tensor({name})": name.upper() for name in ("float16", "double", "bfloat16", "bool", "int8", "uint8", "int16", "int32", "int64")}
 
 
 def operators() -> list[str]:
@@ -128,21 +128,22 @@ def prepare(op: str, case: Case, inputs: Sequence, opset: int, form: str, *, mus
             assert case.refused in str(error)
         return None
     assert not case.refused, "expected a refusal"
-    return None if wanted is None else Call(imported, [*given.values(), *imported.weights.values()], wanted, form)
+    return None if wanted is None else Call(imported, [*map(bytes_of, given.values()), *imported.weights.values()], wanted, form)
 
 
 def check(calls: Iterable[Call | None]) -> None:
     """Compares values, shapes and types."""
     made = [call for call in calls if call]
     for call, function in zip(made, compile_together([call.imported for call in made]), strict=True):
-        outs = [np.empty(right.shape, right.dtype.str if right.dtype.kind != "V" else np.uint16) for right in call.wanted]
+        kinds = [bytes_of(right).dtype.str if right.dtype.kind != "V" else np.uint16 for right in call.wanted]
+        outs = [np.empty(right.shape, kind) for right, kind in zip(call.wanted, kinds)]
         try:
             function(*call.given, out=outs)
         except (resid.ShapeError, resid.RangeError):
             assert call.form == "open"  # an open size does not broadcast, and nothing is cut at an open end
             continue
         for result, right in zip(outs, call.wanted, strict=True):
-            result = result.view(right.dtype) if str(right.dtype) == "bfloat16" else np.asarray(result)
+            result = result.view(right.dtype) if str(right.dtype) in ("bfloat16", "uint8") else np.asarray(result)
             assert (str(result.dtype), result.shape) == (str(right.dtype), right.shape)
             tolerance = TOLERANCES.get(str(right.dtype), 0)
             kind = np.float64 if tolerance else right.dtype

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import emit_attention, emit_convolution, emit_division, emit_elementwise, emit_fill, emit_linear  # noqa: F401
-from . import emit_grouped, emit_lookup, emit_norms, emit_reduce, emit_rotary, emit_shapes  # noqa: F401
+from . import emit_grouped, emit_lookup, emit_norms, emit_quantised, emit_reduce, emit_rotary, emit_shapes  # noqa: F401
 from .conditions import recorded_size
 from .emit import Emitter
 from .errors import FileError, ImportFailure, ModelError, Unsupported

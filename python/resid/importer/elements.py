@@ -16,6 +16,7 @@ _TYPES = {
     "f64": ("float64", "F64"),
     "i1": ("bool", "BOOL"),
     "i8": ("int8", "I8"),
+    "u8": ("uint8", "U8"),
     "i16": ("int16", "I16"),
     "i32": ("int32", "I32"),
     "i64": ("int64", "I64"),
@@ -53,6 +54,12 @@ def from_safetensors(name: str) -> str:
     raise Unsupported(
         f"element type {name} of a safetensors file: expected one of {', '.join(n[1] for n in _TYPES.values())}"
     )
+
+
+def stored(element: str) -> str:
+    """The type in the text of a program, where u8 is i8: each element less 128, so that comparisons, differences and products with
+    signs are right."""
+    return "i8" if element == "u8" else element
 
 
 def is_float(element: str) -> bool:

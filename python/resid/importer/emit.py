@@ -23,14 +23,17 @@ Handler = Callable[["Emitter", Node], Result]
 
 # Operator: (handler, the attributes that it knows)
 HANDLERS: dict[str, tuple[Handler, tuple[str, ...]]] = {}
+# Those that take u8, which stand in the text as i8 (elements.stored).
+_TAKE_BYTES: set[str] = set()
 
 
-def handles(*ops: str, attributes: Sequence[str] = ()) -> Callable[[Handler], Handler]:
-    """Registers a handler. A node with another attribute is refused, with its name."""
+def handles(*ops: str, attributes: Sequence[str] = (), takes_bytes: bool = False) -> Callable[[Handler], Handler]:
+    """Registers a handler. A node with another attribute is refused, with its name; so is one of u8, unless it takes bytes."""
 
     def register(handler: Handler) -> Handler:
         for op in ops:
             HANDLERS[op] = (handler, tuple(attributes))
+        _TAKE_BYTES.update(ops if takes_bytes else ())
         return handler
 
     return register
@@ -46,7 +49,8 @@ class Emitter:
         self._poisoned: set[str] = set()
         self._marks: list[tuple[int, str]] = []  # which node begins at which line of the body
         for argument in graph.arguments:
-            self.values[argument.name] = self.program.argument(argument.name, argument.element, argument.dims)
+            given = self.program.argument(argument.name, argument.element, argument.dims)
+            self.values[argument.name] = flipped(self.program, given) if given.element == "u8" else given
         shapes = {argument.name: self.values[argument.name].dims for argument in graph.arguments}
         for condition in graph.conditions:
             require(self.program, condition, shapes)
@@ -59,7 +63,7 @@ class Emitter:
             array = self.graph.constants.get(name)
             if array is None:
                 raise ModelError(f"value '{name}' is made by no node")
-            self.values[name] = self._constant(name, array)
+            self.values[name] = self.constant(name, array)
         return self.values[name]
 
     def input(self, node: Node, index: int) -> Tensor:
@@ -153,7 +157,8 @@ class Emitter:
             for index, (dim, wanted) in enumerate(zip(self.known(name).dims, recorded or ())):
                 if wanted is not None:
                     self.program.require_same(dim, wanted, f"expected {wanted} as size {index} of result '{name}'")
-        return [self.known(name) for name in self.graph.results]
+        values = [self.known(name) for name in self.graph.results]
+        return [flipped(self.program, value) if value.element == "u8" else value for value in values]
 
     def _compare(self, name: str, value: Tensor) -> None:
         """Raises ModelError where a value has another type or shape than the exporter has recorded for it."""
@@ -170,6 +175,8 @@ class Emitter:
     def call(self, node: Node) -> list[Tensor | None]:
         """What a node computes, also for a node that a handler has made up."""
         handler, attributes = HANDLERS[node.op]
+        if node.op not in _TAKE_BYTES and any(name and self.known(name).element == "u8" for name in node.inputs):
+            raise Unsupported("elements of u8")
         for name in node.attributes:
             if name not in attributes:
                 raise Unsupported(f"attribute {name}")
@@ -188,7 +195,7 @@ class Emitter:
         if known and not any(self.graph.is_weight(name) for name in node.inputs):
             folded = fold(node, [tensor.known for tensor in inputs])
             if folded is not None:
-                self.values[node.outputs[0]] = self._constant(node.outputs[0], folded, self._of_sizes(node, inputs))
+                self.values[node.outputs[0]] = self.constant(node.outputs[0], folded, self._of_sizes(node, inputs))
                 self._compare(node.outputs[0], self.values[node.outputs[0]])
                 return
         results = self.call(node)
@@ -207,7 +214,8 @@ class Emitter:
             return ""
         return element_of(node.attributes["to"]) if node.op == "Cast" else inputs[node.op == "Where"].element
 
-    def _constant(self, name: str, array: np.ndarray, of_sizes: str = "") -> Tensor:
+    def constant(self, name: str, array: np.ndarray, of_sizes: str = "") -> Tensor:
+        """A value whose elements are numbers or sizes: a weight, if it is one of the model or has many elements."""
         if array.dtype == object:
             return Tensor(of_sizes or "i64", array.shape, known=array)
         if of_sizes and array.dtype == np.int64:
@@ -232,6 +240,13 @@ def broadcast(left: Sequence[Dim], right: Sequence[Dim]) -> tuple[Dim, ...]:
         else:
             dims.append(b if isinstance(b, int) else a)
     return tuple(dims)
+
+
+def flipped(p: Program, tensor: Tensor) -> Tensor:
+    """Bytes less 128, or with 128 more: what is u8 at the borders of a program is less 128 inside."""
+    tensor, high = p.value(tensor), p.scalar(-128, "i8")
+    inputs = [(tensor, range(tensor.rank))]
+    return p.generic(inputs, tensor.element, tensor.dims, lambda a, _: p.inner(f"arith.xori {a}, {high} : i8"))
 
 
 def show(dims: Sequence[Dim]) -> str:

@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from . import elements
-from .emit import Emitter, broadcast, handles
+from .emit import Emitter, broadcast, flipped, handles
 from .emit_shapes import broadcast_operand, reshape
 from .errors import ModelError, Unsupported
 from .fold import element_of
@@ -70,6 +71,13 @@ def cast(p: Program, tensor: Tensor, element: str) -> Tensor:
         return tensor
     if tensor.is_constant() and not tensor.weight:
         return Tensor(element, tensor.dims, known=tensor.known.astype(elements.to_numpy(element)))
+    if tensor.element == "u8":
+        # Of the bytes: without a sign to i32, which has all of them.
+        tensor = flipped(p, tensor)
+        wide = Tensor("i32", tensor.dims)
+        return cast(p, p.op(f"arith.extui {tensor.ssa} : {tensor.type} to {wide.type}", "i32", tensor.dims), element)
+    if element == "u8":
+        return flipped(p, dataclasses.replace(cast(p, cast(p, tensor, "i32"), "i8"), element="u8"))
     tensor = p.value(tensor)
     if element == "i1":
         zero = p.scalar(0, tensor.element)
@@ -271,7 +279,7 @@ def _where(e: Emitter, node: Node) -> Tensor:
     return elementwise(p, operands, kind, lambda c, a, b: p.inner(f"arith.select {c}, {a}, {b} : {kind}"))
 
 
-@handles("Cast", attributes=("to", "saturate", "round_mode"))
+@handles("Cast", attributes=("to", "saturate", "round_mode"), takes_bytes=True)
 def _cast(e: Emitter, node: Node) -> Tensor:
     try:
         element = element_of(node.attributes["to"])
@@ -283,7 +291,7 @@ def _cast(e: Emitter, node: Node) -> Tensor:
     return cast(e.program, tensor, element)
 
 
-@handles("CastLike", attributes=("saturate", "round_mode"))
+@handles("CastLike", attributes=("saturate", "round_mode"), takes_bytes=True)
 def _cast_like(e: Emitter, node: Node) -> Tensor:
     return cast(e.program, e.input(node, 0), e.input(node, 1).element)
 

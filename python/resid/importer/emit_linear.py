@@ -45,8 +45,31 @@ def _linear(e: Emitter, node: Node) -> Tensor:
     return linear(e.program, x, weight, bias, transposed)
 
 
-def matmul(p: Program, left: Tensor, right: Tensor) -> Tensor:
-    """NumPy's matmul. Rows by one matrix are resid.linear; other products are a contraction of linalg."""
+def linear_of_integers(
+    p: Program,
+    x: Tensor,
+    weight: Tensor,
+    scale: Tensor,
+    group: int,
+    zero: Tensor | None = None,
+    offset: Tensor | None = None,
+    bias: Tensor | None = None,
+) -> Tensor:
+    """resid.linear of floats by a weight of i8 or i4 [out, in]. `scale`, and `zero` or `offset`, are [out, in / group]."""
+    if x.rank == 0 or not elements.is_float(x.element) or x.element == "f64":
+        raise Unsupported(f"rows of {x.type} with a weight of {weight.element}: expected f16, bf16 or f32")
+    _same(x.dims[-1], weight.dims[1])
+    given = [("", x), ("", weight), ("weight_scale", scale), ("weight_zero", zero), ("weight_offset", offset), ("bias", bias)]
+    named = [(clause, p.value(tensor)) for clause, tensor in given if tensor is not None]
+    operands = ", ".join(tensor.ssa for clause, tensor in named if not clause)
+    clauses = " ".join(f"{clause}({tensor.ssa})" for clause, tensor in named if clause)
+    text = f"resid.linear {operands} {clauses} {{group = {group}}} : {', '.join(tensor.type for _, tensor in named)}"
+    return p.op(text, x.element, (*x.dims[:-1], weight.dims[0]))
+
+
+def matmul(p: Program, left: Tensor, right: Tensor, sums: str = "") -> Tensor:
+    """NumPy's matmul. Rows by one matrix are resid.linear; other products are a contraction of linalg. `sums`: the type in which
+    integers are added up, theirs unless it is given."""
     left, right = p.value(left), p.value(right)
     if left.rank == 0 or right.rank == 0:
         raise ModelError(f"expected operands of rank 1 or more, found {left.type} and {right.type}")
@@ -55,10 +78,10 @@ def matmul(p: Program, left: Tensor, right: Tensor) -> Tensor:
     if right.rank == 2 and elements.is_float(left.element):
         return linear(p, left, right, transposed=True)
     if left.rank == 1:
-        result = matmul(p, reshape(p, left, [1, *left.dims]), right)
+        result = matmul(p, reshape(p, left, [1, *left.dims]), right, sums)
         return reshape(p, result, (*result.dims[:-2], result.dims[-1]) if right.rank > 1 else ())
     if right.rank == 1:
-        result = matmul(p, left, reshape(p, right, [*right.dims, 1]))
+        result = matmul(p, left, reshape(p, right, [*right.dims, 1]), sums)
         return reshape(p, result, result.dims[:-1])
     _same(left.dims[-1], right.dims[-2])
     batch = broadcast(left.dims[:-2], right.dims[:-2])
@@ -69,10 +92,12 @@ def matmul(p: Program, left: Tensor, right: Tensor) -> Tensor:
     for tensor, last in ((left, (rank, rank + 2)), (right, (rank + 2, rank + 1))):
         short, loops = broadcast_operand(p, tensor, (*batch, *tensor.dims[-2:]))
         operands.append((short, [{rank: last[0], rank + 1: last[1]}.get(loop, loop) for loop in loops]))
-    kind = left.element
+    kind = sums or left.element
     multiply, add = ("arith.mulf", "arith.addf") if elements.is_float(kind) else ("arith.muli", "arith.addi")
 
     def body(a: str, b: str, total: str) -> str:
+        if kind != left.element:
+            a, b = (p.inner(f"arith.extsi {factor} : {left.element} to {kind}") for factor in (a, b))
         return p.inner(f"{add} {total}, {p.inner(f'{multiply} {a}, {b} : {kind}')} : {kind}")
 
     loops = ["parallel"] * (rank + 2) + ["reduction"]

@@ -24,7 +24,7 @@ def embedding(p: Program, table: Tensor, ids: Tensor) -> Tensor:
     return p.op(f"resid.embedding {ids.ssa}, {table.ssa} : {ids.type}, {table.type}", table.element, dims)
 
 
-@handles("Gather", attributes=("axis",))
+@handles("Gather", attributes=("axis",), takes_bytes=True)
 def _gather(e: Emitter, node: Node) -> Tensor:
     p, tensor, places = e.program, e.value(node, 0), e.input(node, 1)
     axis = e.axis(e.attribute(node, "axis", 0), tensor.rank)
@@ -71,7 +71,7 @@ def _first_rows(e: Emitter, node: Node) -> Tensor:
     return extract(e.program, table, [0, 0], [ids.dims[1], table.dims[1]], [1, 1])
 
 
-@handles("GatherElements", attributes=("axis",))
+@handles("GatherElements", attributes=("axis",), takes_bytes=True)
 def _gather_elements(e: Emitter, node: Node) -> Tensor:
     p, tensor, places = e.program, e.value(node, 0), e.value(node, 1)
     axis = e.axis(e.attribute(node, "axis", 0), e.ranked(tensor, places.rank).rank)
@@ -86,7 +86,7 @@ def _gather_elements(e: Emitter, node: Node) -> Tensor:
     return p.generic([(places, range(places.rank))], tensor.element, places.dims, body)
 
 
-@handles("GatherND", attributes=("batch_dims",))
+@handles("GatherND", attributes=("batch_dims",), takes_bytes=True)
 def _gather_nd(e: Emitter, node: Node) -> Tensor:
     p, tensor, places = e.program, e.value(node, 0), e.value(node, 1)
     count = e.ranked(places, *range(1, 9)).dims[-1]

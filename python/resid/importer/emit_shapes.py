@@ -150,12 +150,12 @@ def broadcast_operand(p: Program, tensor: Tensor, dims: Sequence[Dim]) -> tuple[
     return reshape(p, tensor, [tensor.dims[i] for i in kept]), [first + i for i in kept]
 
 
-@handles("Identity")
+@handles("Identity", takes_bytes=True)
 def _identity(e: Emitter, node: Node) -> Tensor:
     return e.input(node, 0)
 
 
-@handles("Shape", attributes=("start", "end"))
+@handles("Shape", attributes=("start", "end"), takes_bytes=True)
 def _shape(e: Emitter, node: Node) -> Tensor:
     dims = e.input(node, 0).dims
     chosen = list(dims)[slice(e.attribute(node, "start", 0), e.attribute(node, "end", None))]
@@ -166,7 +166,7 @@ def _shape(e: Emitter, node: Node) -> Tensor:
     return Tensor("i64", (len(chosen),), known=known)
 
 
-@handles("Reshape", attributes=("allowzero",))
+@handles("Reshape", attributes=("allowzero",), takes_bytes=True)
 def _reshape(e: Emitter, node: Node) -> Tensor:
     tensor = e.input(node, 0)
     wanted = e.numbers(node, 1, "shape")
@@ -190,7 +190,7 @@ def _reshape(e: Emitter, node: Node) -> Tensor:
     return reshape(e.program, tensor, wanted)
 
 
-@handles("Flatten", attributes=("axis",))
+@handles("Flatten", attributes=("axis",), takes_bytes=True)
 def _flatten(e: Emitter, node: Node) -> Tensor:
     tensor = e.input(node, 0)
     axis = e.attribute(node, "axis", 1)
@@ -198,7 +198,7 @@ def _flatten(e: Emitter, node: Node) -> Tensor:
     return reshape(e.program, tensor, [product(tensor.dims[:axis]), product(tensor.dims[axis:])])
 
 
-@handles("Unsqueeze", attributes=("axes",))
+@handles("Unsqueeze", attributes=("axes",), takes_bytes=True)
 def _unsqueeze(e: Emitter, node: Node) -> Tensor:
     tensor = e.input(node, 0)
     given = e.integers(node, 1, "axes") or []
@@ -210,7 +210,7 @@ def _unsqueeze(e: Emitter, node: Node) -> Tensor:
     return reshape(e.program, tensor, [1 if i in axes else next(rest) for i in range(rank)])
 
 
-@handles("Squeeze", attributes=("axes",))
+@handles("Squeeze", attributes=("axes",), takes_bytes=True)
 def _squeeze(e: Emitter, node: Node) -> Tensor:
     tensor = e.input(node, 0)
     given = e.integers(node, 1, "axes")
@@ -226,7 +226,7 @@ def _squeeze(e: Emitter, node: Node) -> Tensor:
     return reshape(e.program, tensor, [dim for i, dim in enumerate(single) if i not in axes])
 
 
-@handles("Transpose", attributes=("perm",))
+@handles("Transpose", attributes=("perm",), takes_bytes=True)
 def _transpose(e: Emitter, node: Node) -> Tensor:
     tensor = e.input(node, 0)
     order = list(e.attribute(node, "perm", None) or range(tensor.rank)[::-1])
@@ -235,20 +235,20 @@ def _transpose(e: Emitter, node: Node) -> Tensor:
     return transpose(e.program, tensor, order)
 
 
-@handles("resid.Swap")
+@handles("resid.Swap", takes_bytes=True)
 def _swap(e: Emitter, node: Node) -> Tensor:
     """Turns the last two dimensions."""
     tensor = e.ranked(e.input(node, 0), *range(2, 9))
     return transpose(e.program, tensor, [*range(tensor.rank - 2), tensor.rank - 1, tensor.rank - 2])
 
 
-@handles("Expand")
+@handles("Expand", takes_bytes=True)
 def _expand(e: Emitter, node: Node) -> Tensor:
     tensor = e.input(node, 0)
     return expand(e.program, tensor, broadcast(tensor.dims, e.sizes(node, 1)))
 
 
-@handles("Tile")
+@handles("Tile", takes_bytes=True)
 def _tile(e: Emitter, node: Node) -> Tensor:
     tensor, repeats = e.input(node, 0), e.sizes(node, 1)
     if len(repeats) != tensor.rank:
@@ -259,13 +259,13 @@ def _tile(e: Emitter, node: Node) -> Tensor:
     return reshape(e.program, wide, [times * dim for times, dim in zip(repeats, tensor.dims)])
 
 
-@handles("Concat", attributes=("axis",))
+@handles("Concat", attributes=("axis",), takes_bytes=True)
 def _concat(e: Emitter, node: Node) -> Tensor:
     parts = [e.value(node, i) for i in range(len(node.inputs))]
     return concat(e.program, parts, e.axis(e.attribute(node, "axis", 0), parts[0].rank))
 
 
-@handles("Split", attributes=("axis", "split", "num_outputs"))
+@handles("Split", attributes=("axis", "split", "num_outputs"), takes_bytes=True)
 def _split(e: Emitter, node: Node) -> list[Tensor]:
     tensor = e.input(node, 0)
     axis = e.axis(e.attribute(node, "axis", 0), tensor.rank)
@@ -296,7 +296,7 @@ def _split(e: Emitter, node: Node) -> list[Tensor]:
     return results
 
 
-@handles("Slice", attributes=("starts", "ends", "axes"))
+@handles("Slice", attributes=("starts", "ends", "axes"), takes_bytes=True)
 def _slice(e: Emitter, node: Node) -> Tensor:
     tensor = e.input(node, 0)
     starts, ends = e.numbers(node, 1, "starts"), e.numbers(node, 2, "ends")
@@ -365,7 +365,7 @@ def _bound(value: Dim, size: Dim) -> Dim:
         return value
 
 
-@handles("Size")
+@handles("Size", takes_bytes=True)
 def _size(e: Emitter, node: Node) -> Tensor:
     count = product(e.input(node, 0).dims)
     known = np.empty((), object)

@@ -180,7 +180,7 @@ def element_of(code: "int | str") -> str:
     """The element type of an attribute: a number of ONNX, or a name of ours."""
     if isinstance(code, str):
         return code
-    numbers = {1: "f32", 3: "i8", 5: "i16", 6: "i32", 7: "i64", 9: "i1", 10: "f16", 11: "f64", 16: "bf16"}
+    numbers = {1: "f32", 2: "u8", 3: "i8", 5: "i16", 6: "i32", 7: "i64", 9: "i1", 10: "f16", 11: "f64", 16: "bf16"}
     if code not in numbers:
         raise ValueError(f"element type {code} of ONNX")
     return numbers[code]
@@ -265,6 +265,15 @@ def _reduce(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray | None:
     wide = np.float32 if elements.is_narrow(data.dtype) else data.dtype  # NumPy would widen integers, and not these
     result = call(data, axis=tuple(axes) if axes else None, keepdims=node.flag("keepdims", True), dtype=wide)
     return np.asarray(result).astype(data.dtype)
+
+
+@folds("DequantizeLinear")
+def _dequantize(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray | None:
+    """Of a row, such as a bias. Matrices stay integers."""
+    q, scale, *zero = inputs
+    if q.ndim > 1 or q.dtype.kind not in "iu" or scale.dtype != np.float32 or node.attributes.get("block_size"):
+        return None
+    return None if node.attributes.get("output_dtype") else (q.astype(np.int32) - (zero[0] if zero else 0)).astype(np.float32) * scale
 
 
 @folds("Trilu")

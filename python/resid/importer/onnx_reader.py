@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _DOMAINS = ("", "ai.onnx", "com.microsoft")
 _ELEMENTS = {"tensor(float)": "f32", "tensor(double)": "f64", "tensor(float16)": "f16", "tensor(bfloat16)": "bf16"}
-_ELEMENTS |= {"tensor(bool)": "i1", **{f"tensor(int{bits})": f"i{bits}" for bits in (8, 16, 32, 64)}}
+_ELEMENTS |= {"tensor(bool)": "i1", "tensor(uint8)": "u8", **{f"tensor(int{bits})": f"i{bits}" for bits in (8, 16, 32, 64)}}
 
 
 def read_onnx(path: "str | Path") -> Graph:

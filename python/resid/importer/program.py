@@ -48,7 +48,7 @@ class Tensor:
 
 
 def tensor_type(element: str, dims: Iterable["Dim | None"]) -> str:
-    return "tensor<" + "".join(f"{dim if isinstance(dim, int) else '?'}x" for dim in dims) + element + ">"
+    return "tensor<" + "".join(f"{dim if isinstance(dim, int) else '?'}x" for dim in dims) + elements.stored(element) + ">"
 
 
 def literal(value: "float | int | bool", element: str) -> str:
@@ -56,7 +56,7 @@ def literal(value: "float | int | bool", element: str) -> str:
     if element == "i1":
         return "true" if value else "false"
     if not elements.is_float(element):
-        return str(int(value))
+        return str(int(value) - (128 if element == "u8" else 0))
     value = shortest(float(value)) if element == "f32" else float(value)
     if np.isfinite(value):
         text = repr(value)
@@ -76,6 +76,14 @@ def shortest(value: float) -> float:
         rounded = np.float32(value)
     short = float(str(rounded))
     return short if np.isfinite(rounded) and np.float32(short) == rounded else value
+
+
+def signed(tensor: Tensor) -> Tensor:
+    """u8 as the i8 that stand for it in the text: each element less 128. Others stay as they are."""
+    if tensor.element != "u8":
+        return tensor
+    known = None if tensor.known is None else (tensor.known ^ np.uint8(128)).view(np.int8)
+    return dataclasses.replace(tensor, element="i8", known=known)
 
 
 class Program:
@@ -171,7 +179,8 @@ class Program:
             result = self.op(f"tensor.from_elements {', '.join(parts)} : {tensor.type}", tensor.element, tensor.dims)
             return dataclasses.replace(tensor, ssa=result.ssa)
         if tensor.weight:
-            return dataclasses.replace(tensor, ssa=self.weight(tensor.weight, tensor.element, known.shape, known).ssa)
+            ssa = self.weight(tensor.weight, tensor.element, known.shape, signed(tensor).known).ssa
+            return dataclasses.replace(tensor, ssa=ssa)
         self._materialised[key] = ssa = self.fresh_head()
         self._head.append(f"  {ssa} = arith.constant {_dense(known, tensor.element)} : {tensor.type}")
         return dataclasses.replace(tensor, ssa=ssa)
@@ -185,7 +194,7 @@ class Program:
         key = ("scalar", text, element)
         if key not in self._materialised:
             self._materialised[key] = ssa = self.unique("scalar")
-            suffix = "" if element == "i1" else f" : {element}"
+            suffix = "" if element == "i1" else f" : {elements.stored(element)}"
             self._head.append(f"  {ssa} = arith.constant {text}{suffix}")
         return self._materialised[key]
 
@@ -208,7 +217,8 @@ class Program:
 
     def filled(self, value: "float | int", element: str, dims: Sequence[Dim]) -> Tensor:
         empty = self.empty(element, dims)
-        text = f"linalg.fill ins({self.scalar(value, element)} : {element}) outs({empty.ssa} : {empty.type}) -> {empty.type}"
+        kind = elements.stored(element)
+        text = f"linalg.fill ins({self.scalar(value, element)} : {kind}) outs({empty.ssa} : {empty.type}) -> {empty.type}"
         return self.op(text, element, dims)
 
     def _number(self, value: int) -> str:
@@ -324,10 +334,10 @@ class Program:
         self.line(f"{ssa} = linalg.generic {{indexing_maps = [{', '.join(maps)}], iterator_types = [{kinds}]}}")
         self.line(f"   {ins} outs({start.ssa} : {start.type}) {{")
         arguments = [self.fresh() for _ in range(len(inputs) + 1)]
-        kinds_of = [tensor.element for tensor, _ in inputs] + [element]
+        kinds_of = [elements.stored(kind) for kind in [*(tensor.element for tensor, _ in inputs), element]]
         self.line("^bb0(" + ", ".join(f"{a}: {k}" for a, k in zip(arguments, kinds_of)) + "):")
         result = body(*arguments)
-        self.line(f"  linalg.yield {result} : {element}")
+        self.line(f"  linalg.yield {result} : {kinds_of[-1]}")
         self.line(f"}} -> {tensor_type(element, dims)}")
         return Tensor(element, tuple(dims), ssa)
 

@@ -14,16 +14,19 @@ from .recognise_activation import recognise_activations
 from .recognise_attention import recognise_attention
 from .recognise_linear import recognise_linear
 from .recognise_norm import recognise_norms
+from .recognise_quantised import recognise_quantised, widen_nibbles
 
 
 def recognise(graph: Graph, recognised: bool = True) -> None:
     """Rewrites the graph. With `recognised=False` only what is needed to know the operators."""
     fold_constants(graph)
     take_apart(graph)
+    widen_nibbles(graph)
     if recognised:
         _analyse(graph)
         recognise_norms(graph)
         recognise_activations(graph)
+        recognise_quantised(graph)
         recognise_linear(graph)
         recognise_attention(graph)
     graph.remove_dead()

@@ -64,6 +64,8 @@ def element_of(node: Any) -> str:
 
 def from_torch(dtype: "torch.dtype") -> str:
     name = str(dtype).removeprefix("torch.")
+    if name == "uint8":  # bytes of graphs of torch.export are masks or images, of which no operator is tried
+        raise Unsupported(f"element type {name}")
     return elements.from_numpy(name)
 
 

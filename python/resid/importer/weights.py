@@ -87,6 +87,11 @@ def _write_npz(stream: IO[bytes], weights: Mapping[str, np.ndarray]) -> None:
                 np.lib.format.write_array(member, array, allow_pickle=False)
 
 
+def nibbles(integers: np.ndarray) -> np.ndarray:
+    """Integers from -8 to 7 as an array of i4 is stored: bytes, element 2i in the low half."""
+    return (integers[..., ::2] & 15 | integers[..., 1::2] << 4).astype(np.uint8)
+
+
 def read_header(path: "str | Path") -> dict[str, tuple[str, list[int]]]:
     """Names, element types and shapes of the tensors of a safetensors file."""
     header, _ = _open_safetensors(Path(path))
