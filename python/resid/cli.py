@@ -16,6 +16,7 @@ _EXAMPLES = """examples:
   resid import model.onnx -o model.mlir --weights=model.npz --size batch=1 --size tokens=128
   resid model bert --config=config.json --output=sentence -o bert.mlir
   resid model llama --config=config.json --placement=post -o llama.mlir
+  resid model llama --config=config.json --weights=model.gguf --weights-out=model.safetensors -o llama.mlir
   resid quantize model.mlir --weights=model.safetensors --scheme=w8a8 -o model-q.mlir --weights-out=model-q.safetensors
 
 exit codes: 0 done, 1 the model is wrong, 2 wrong flags, 3 a file cannot be read or written, 4 not available
@@ -90,6 +91,10 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--ignore", action="append", default=[], metavar="FIELD", help="a field that is not covered and changes nothing"
     )
+    command.add_argument("--weights", metavar="FILE.gguf", help="quantised weights; the program is that for them")
+    command.add_argument(
+        "--weights-out", metavar="FILE", help="writes them for the program; the suffix is .safetensors or .npz"
+    )
     command.add_argument("-o", dest="file", required=True, metavar="FILE", help="the program")
     command.set_defaults(run=_model)
 
@@ -149,19 +154,23 @@ def _sizes(texts: Sequence[str]) -> dict[str, int]:
 
 
 def _model(options: argparse.Namespace) -> None:
-    from .models import read_config, write_model
+    from .importer import write_weights
+    from .importer.errors import FlagError
+    from .importer.weights import check_suffix
+    from .models import read_config, write_model, write_quantised
 
-    text = write_model(
-        options.family,
-        read_config(options.config),
-        placement=options.placement,
-        output=options.output,
-        prefix=options.prefix,
-        ignore=options.ignore,
-        cache=options.cache,
-        packed=options.packed,
-    )
+    names = ("placement", "output", "prefix", "ignore", "cache", "packed")
+    given = {name: getattr(options, name) for name in names}
+    if bool(options.weights) != bool(options.weights_out):
+        raise FlagError("expected --weights and --weights-out, found one of them")
+    config = read_config(options.config)
+    if not options.weights:
+        _write(options.file, write_model(options.family, config, **given))
+        return
+    check_suffix(options.weights_out)
+    text, weights = write_quantised(options.family, config, options.weights, **given)
     _write(options.file, text)
+    write_weights(options.weights_out, weights)
 
 
 def _quantize(options: argparse.Namespace) -> None:

@@ -5,22 +5,28 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection
+import re
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..importer.errors import FlagError, ModelError, Unsupported
+from ..importer.integers import Integers, fit
 from .._compiler import PLACEMENTS
 from . import bert, gpt2, hyper, modernbert, vit
 from .config import Config, read_config
 from .fields import HARMLESS, ONLY
 from .gemma3 import Gemma3
+from .gguf_names import read_weights
 from .gpt_oss import GptOss
 from .llama import Llama
 from .mistral import Mistral
 from .olmo2 import Olmo2
 from .qwen3 import Qwen3
 
-__all__ = ["FAMILIES", "OUTPUTS", "PLACEMENTS", "Config", "read_config", "write_model"]
+__all__ = ["FAMILIES", "OUTPUTS", "PLACEMENTS", "Config", "read_config", "write_model", "write_quantised"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,6 +81,7 @@ def write_model(
     ignore: Collection[str] = (),
     cache: bool = False,
     packed: bool = False,
+    integers: "Mapping[str, Integers] | None" = None,
 ) -> str:
     """The text of the program of a family, one of FAMILIES.
 
@@ -84,6 +91,7 @@ def write_model(
     and that change nothing. With `cache`, a decoder takes how many tokens were there before, `past`, and for each layer the
     caches of keys and values [batch, heads, places, size], and returns the latter with this call's tokens after its result. With `packed`, it
     takes several sequences one after the other, [1, tokens], and the number of each token's sequence, `segments`; -1 is padding.
+    `integers` are weights of linear layers of a decoder that are stored as integers, by their names in the checkpoint.
     Raises FlagError for these, ModelError for fields that are missing or wrong, Unsupported for fields and values that are not
     covered."""
     if family not in FAMILIES:
@@ -99,6 +107,8 @@ def write_model(
             raise FlagError(f"expected no {what} for '{family}', found one")
     if cache and packed:
         raise FlagError("expected a cache or a pack, found both")
+    if integers is not None and not preset.decodes:
+        raise Unsupported(f"weights of integers of '{family}'")
     model_type = preset.model_type or family
     if config.get("model_type") not in (None, model_type):
         raise config.wrong("model_type", f"'{model_type}'", ModelError)
@@ -111,8 +121,23 @@ def write_model(
     if output == "logits" and architecture not in preset.heads:
         raise config.wrong("architectures", f"{preset.heads[0]} for the output logits", Unsupported)
     tokens = "cached" if cache else "packed" if packed else "whole"
-    text = preset.write(config, placement, output, prefix, *([tokens] if preset.decodes else []))
+    text = preset.write(config, placement, output, prefix, *([tokens, integers] if preset.decodes else []))
     for field, values in ONLY.items():
         config.expect(field, *values)
     config.finish(HARMLESS[family], ignore)
     return text
+
+
+def write_quantised(
+    family: str, config: "Config | dict[str, Any]", path: "str | Path", *, prefix: str | None = None, **options: Any
+) -> "tuple[str, dict[str, np.ndarray]]":
+    """The program for a file of quantised weights, and the arrays of its weights, by their names. `options` are those of write_model.
+
+    `path` is a GGUF file. Raises what write_model raises, and FileError, Unsupported and ModelError for the file."""
+    config = config if isinstance(config, Config) else Config(config)
+    prefix = "model." if prefix is None else prefix
+    tensors = read_weights(path, family, config, prefix)
+    integers = {name: tensor for name, tensor in tensors.items() if isinstance(tensor, Integers)}
+    text = write_model(family, config, prefix=prefix, integers=integers, **options)
+    wanted = {name: kind for kind, name in re.findall(r'(tensor<[^>]*>) \{resid\.weight = "([^"]*)"\}', text)}
+    return text, fit(tensors, wanted, str(path))

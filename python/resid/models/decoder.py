@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Literal
 
 from ..importer.attention import Attention, emit_attention, join_heads
 from ..importer.emit_linear import linear
 from ..importer.emit_norms import norm
 from ..importer.errors import Unsupported
+from ..importer.integers import Integers
 from ..importer.program import Program, Tensor
 from .config import Config
 from .layers import Model, banner
@@ -75,7 +76,9 @@ class Decoder:
     # Whether the head is the table of the embedding where the file does not say so.
     is_tied: ClassVar[bool] = False
 
-    def __init__(self, config: Config, placement: str | None, prefix: str, tokens: Tokens = "whole") -> None:
+    def __init__(
+        self, config: Config, placement: str | None, prefix: str, tokens: Tokens = "whole", integers: "Mapping[str, Integers] | None" = None
+    ) -> None:
         self.config, self.tokens = config, tokens
         self.model = Model(
             Program(self.title.lower().replace(" ", "").replace("-", "_")),
@@ -87,6 +90,7 @@ class Decoder:
             zero_centered=self.zero_centered,
             rounds_early=self.rounds_early,
             is_open=tokens == "cached",
+            integers=integers or {},
         )
         self.program = self.model.program
         self.width, self.heads, self.words, self.inner, self.layers = (
@@ -152,6 +156,8 @@ class Decoder:
 
     def head(self, x: Tensor) -> Tensor:
         tied = "embed_tokens.weight" if self.config.flag("tie_word_embeddings", self.is_tied) else None
+        if tied is None and "lm_head.weight" in self.model.integers:
+            return self.model.of_integers(x, "lm_head.weight", (self.words, self.width))
         return linear(self.program, x, self.model.head(tied, self.words, self.width))
 
     # -- the decoder
@@ -214,9 +220,11 @@ class Decoder:
         return [f"{self.layers} layers", f"{self.width} columns", f"{self.heads} heads on {self.groups}"]
 
     @classmethod
-    def write(cls, config: Config, placement: str | None, output: str, prefix: str, tokens: Tokens) -> str:
+    def write(
+        cls, config: Config, placement: str | None, output: str, prefix: str, tokens: Tokens, integers: "Mapping[str, Integers] | None" = None
+    ) -> str:
         """Ids to logits, or to the last layer where `output` is "hidden"."""
-        own = cls(config, placement, prefix, tokens)
+        own = cls(config, placement, prefix, tokens, integers)
         results = own.run(Stream(own.model, own.width), output)
         return own.program.text(results, banner(own.title, own.describe(), own.model.placement))
 

@@ -6,15 +6,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from .._compiler import PLACEMENTS
 from ..importer import elements
 from ..importer.attention import split_heads
-from ..importer.emit_linear import linear
+from ..importer.emit_linear import linear, linear_of_integers
 from ..importer.emit_norms import norm
 from ..importer.emit_streams import Connection
-from ..importer.errors import FlagError
+from ..importer.errors import FlagError, ModelError
+from ..importer.integers import Integers
 from ..importer.program import Program, Tensor, literal
 
 
@@ -32,6 +33,7 @@ class Model:
     rounds_early: bool = True  # RMS norms round to the type of the stream before they multiply by gamma
     has_beta: bool = True  # of layer norms
     is_open: bool = False  # sub-layers are no blocks, so that what branches make can be a result of the program
+    integers: Mapping[str, Integers] = dataclasses.field(default_factory=dict)  # weights of linear layers, by their whole names
 
     def with_placement(self, placement: str) -> Model:
         return dataclasses.replace(self, placement=placement)
@@ -50,9 +52,20 @@ class Model:
         self, x: Tensor, name: str, inputs: int, outputs: int, *, bias: bool = True, transposed: bool = False
     ) -> Tensor:
         """Weights [out, in], or [in, out] if transposed."""
+        given = self.weight(f"{name}.bias", outputs) if bias else None
+        if f"{self.prefix}{name}.weight" in self.integers and not transposed:
+            return self.of_integers(x, f"{self.prefix}{name}.weight", (outputs, inputs), given)
         shape = (inputs, outputs) if transposed else (outputs, inputs)
-        weight = self.weight(f"{name}.weight", *shape)
-        return linear(self.program, x, weight, self.weight(f"{name}.bias", outputs) if bias else None, transposed)
+        return linear(self.program, x, self.weight(f"{name}.weight", *shape), given, transposed)
+
+    def of_integers(self, x: Tensor, name: str, shape: tuple[int, int], bias: Tensor | None = None) -> Tensor:
+        """A linear layer whose weight is stored as integers; its scales and what else it has are named after it."""
+        found = self.integers[name]
+        if found.q.shape != shape:
+            raise ModelError(f"weight '{name}' is {list(found.q.shape)}, expected {list(shape)}")
+        parts = {suffix: self.program.weight(name + suffix, *kind) for suffix, (kind, _) in found.parts().items()}
+        zero, offset = parts.get("_zero"), parts.get("_offset")
+        return linear_of_integers(self.program, x, parts[""], parts["_scale"], found.group, zero, offset, bias)
 
     def normalise(self, x: Tensor, name: str, width: int) -> Tensor:
         """A norm outside of the sub-layers."""
