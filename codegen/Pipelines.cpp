@@ -174,6 +174,8 @@ std::optional<CompileFailure> resid::runResidStages(ModuleOp module, const Compi
     ResidPassOptions passOptions;
     passOptions.mode = options.mode;
     buildResidPassPipeline(manager, passOptions);
+    if (options.packWeights)
+      manager.addPass(createPackWeights());
   });
 }
 

@@ -37,6 +37,8 @@ struct CompileOptions {
   std::string prefix;
   /// Functions take their weights in one struct (PrepareEntries).
   bool weightsStruct = false;
+  /// Functions take the weights of contractions in panels, which @F_prepare makes (resid-pack-weights).
+  bool packWeights = false;
   /// Each exported F also gets `void F__packed(void **args)`: args[i] points at the i-th C argument, the last one at a
   /// resid_status that receives the answer. For callers that learn a signature at run time.
   bool packedEntries = false;

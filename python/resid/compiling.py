@@ -76,7 +76,7 @@ def compile(source: str | os.PathLike[str], *, placement: str | None = None, par
             grad_mode: str | None = None, save: str | None = None, raising: str | None = None,
             schedule: str | Mapping[str, object] | None = None, prefix: str | None = None,
             use_cache: bool = True, streams: int | None = None, connection: str | None = None,
-            quiet: bool = False, relax_rounding: str | None = None) -> Module:
+            quiet: bool = False, relax_rounding: str | None = None, pack_weights: bool = False) -> Module:
     """Compiles a program and loads its functions.
 
     Args:
@@ -99,6 +99,7 @@ def compile(source: str | os.PathLike[str], *, placement: str | None = None, par
       streams: how many residual streams to convert to, from 2 to 16, or 1 to convert back.
       connection: how sub-layers are connected to them, as in residc's --connection.
       relax_rounding: "products": matrix units of GPUs may add up products of f16 and bf16 (residc's --relax-rounding).
+      pack_weights: functions take weights marked resid.weight in panels, which F_prepare makes of them (docs/prepare.md).
       quiet: whether warnings and remarks of the compiler are left out; else they are printed to stderr.
 
     Raises:
@@ -107,7 +108,7 @@ def compile(source: str | os.PathLike[str], *, placement: str | None = None, par
     """
     text, name = _read(source)
     flags = Options(placement, params, final_norm, streams, connection, mode, cpu, target, chip, grad, wrt, grad_mode, save,
-                    raising, schedule, prefix, relax_rounding).flags()
+                    raising, schedule, prefix, relax_rounding, pack_weights).flags()
     entry = cache.key(text, flags)
     found = cache.find(entry) if use_cache else None
     if found:

@@ -29,6 +29,7 @@ class Options:
     schedule: str | Mapping[str, object] | None = None
     prefix: str | None = None
     relax_rounding: str | None = None
+    pack_weights: bool = False
 
     def flags(self) -> list[str]:
         """The flags, in a fixed order: equal options have equal flags."""
@@ -40,6 +41,8 @@ class Options:
                   "grad": self.grad, "wrt": _join(self.wrt), "grad-mode": self.grad_mode, "save": self.save, "raise": self.raising, "schedule": _join(self.schedule), "prefix": self.prefix,
                   "relax-rounding": self.relax_rounding}
         flags += [f"--{name}={value}" for name, value in values.items() if value is not None]
+        if self.pack_weights:
+            flags.append("--pack-weights")
         if self.mode != "training":
             flags.append(f"--mode={self.mode}")
         return flags

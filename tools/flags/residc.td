@@ -73,6 +73,8 @@ defm raise : Value<"raise", "LEVEL", grp_program,
 defm prefix : Value<"prefix", "NAME", grp_program, "put NAME before every exported function", [MayBeEmpty]>;
 def weights_struct : Switch<"weights-struct", grp_program,
   "functions take the arguments marked resid.weight in one struct, F_weights">;
+def pack_weights : Switch<"pack-weights", grp_program,
+  "functions take the weights of products in panels, which FUNC_prepare makes of them once">;
 def werror : Switch<"werror", grp_program, "warnings are errors">;
 
 def grp_reports : OptionGroup<"reports">, HelpText<"Reports">;

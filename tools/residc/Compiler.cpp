@@ -248,6 +248,7 @@ ExitCode Compiler::compile(ModuleOp module) {
   compileOptions.raise = options.raise;
   compileOptions.prefix = options.prefix;
   compileOptions.weightsStruct = options.weightsStruct;
+  compileOptions.packWeights = options.packWeights;
   compileOptions.timing = &timing;
   if (std::optional<std::string> mistake = findGradientMistake(module, options))
     return report(*mistake, ExitUsage);

@@ -139,6 +139,7 @@ static Error setOptions(ResidcOptions &options, const CommandLine &line) {
   options.time = line.has(OPT_time);
   options.report = line.has(OPT_report);
   options.weightsStruct = line.has(OPT_weights_struct);
+  options.packWeights = line.has(OPT_pack_weights);
   options.warningsAreErrors = line.has(OPT_werror);
   options.gpus.relaxesProducts = line.has(OPT_relax_rounding);
   line.choose(OPT_mode, options.mode);

@@ -40,7 +40,7 @@ struct ResidcOptions {
   bool report = false;
   RaiseLevel raise = RaiseLevel::Exact;
   ProgramMode mode = ProgramMode::Training;
-  bool weightsStruct = false, time = false, warningsAreErrors = false;
+  bool weightsStruct = false, packWeights = false, time = false, warningsAreErrors = false;
   /// Whether to say version and target first. Without an input that is all there is to do.
   bool verbose = false;
   bool help = false, version = false;
