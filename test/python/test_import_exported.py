@@ -268,3 +268,18 @@ def test_constants_that_are_made_are_arrays_that_can_be_given() -> None:
     """Those of more than 16 elements become weights, which have no gaps."""
     exported = torch.export.export(Calls(lambda x: x + torch.arange(40.0)[::2].expand(3, 20)), (torch.ones(3, 20),))
     assert all(array.flags.c_contiguous for array in from_exported(exported).weights.values())
+
+
+def test_operators_of_other_libraries():
+    """One that is called as one of aten is another function."""
+    with torch.library._scoped_library("resid_other", "DEF") as library:
+        library.define("mul(Tensor self, Tensor other) -> Tensor")
+        library.impl("mul", lambda x, y: x - y, "CPU")
+        torch.library.register_fake("resid_other::mul", lambda x, y: torch.empty_like(x), lib=library)
+
+        class Other(torch.nn.Module):
+            def forward(self, x):
+                return torch.ops.resid_other.mul(x, x)
+
+        with pytest.raises(Unsupported, match="resid_other.mul.default 'mul': no such operator is covered"):
+            from_exported(torch.export.export(Other(), (torch.randn(3),)))

@@ -128,9 +128,9 @@ class Emitter:
 
     def run(self) -> None:
         """Writes all nodes. Raises Unsupported with every node that is not covered."""
-        reasons = [
-            f"{node.describe()}: no such operator is covered" for node in self.graph.nodes if node.op not in HANDLERS
-        ]
+        unknown = [node for node in self.graph.nodes if node.op not in HANDLERS]
+        reasons = [f"{node.describe()}: no such operator is covered" for node in unknown]
+        nodes = {node.name: f"{node.op} is not covered" for node in unknown}
         for node in self.graph.nodes:
             if any(name in self._poisoned for name in node.inputs) or node.op not in HANDLERS:
                 self._poisoned.update(node.outputs)
@@ -139,15 +139,17 @@ class Emitter:
                 self._node(node)
             except Unsupported as error:
                 reasons += [f"{node.describe()}: {reason}" for reason in error.reasons]
+                nodes[node.name] = str(error)
                 self._poisoned.update(node.outputs)
             except ModelError as error:
-                raise ModelError(f"{node.describe()}: {error}") from error
+                raise ModelError(f"{node.describe()}: {error}", {node.name: str(error)}) from error
             except ImportFailure:
                 raise
             except Exception as error:  # the node is named, whatever is wrong with it
-                raise ModelError(f"{node.describe()}: {type(error).__name__}: {error}") from error
+                says = f"{type(error).__name__}: {error}"
+                raise ModelError(f"{node.describe()}: {says}", {node.name: says}) from error
         if reasons:
-            raise Unsupported(reasons)
+            raise Unsupported(reasons, nodes)
 
     def results(self) -> list[Tensor]:
         """Those of the model, which are what the exporter has recorded, or the call is refused."""

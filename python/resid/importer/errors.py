@@ -4,13 +4,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 
 class ImportFailure(Exception):
-    """Something about a model or its files is wrong. `code` is the exit code: 1 the model, 2 a flag, 3 a file, 4 not available."""
+    """Something about a model or its files is wrong. `code` is the exit code: 1 the model, 2 a flag, 3 a file, 4 not available.
+    `nodes` has the nodes that it is about, as far as they are known, and what is wrong with each."""
 
     code = 1
+
+    def __init__(self, message: str, nodes: "Mapping[str, str] | None" = None) -> None:
+        super().__init__(message)
+        self.nodes = dict(nodes or {})
 
 
 class FlagError(ImportFailure):
@@ -34,6 +39,6 @@ class Unsupported(ImportFailure):
 
     code = 4
 
-    def __init__(self, reasons: Sequence[str] | str) -> None:
+    def __init__(self, reasons: Sequence[str] | str, nodes: "Mapping[str, str] | None" = None) -> None:
         self.reasons = [reasons] if isinstance(reasons, str) else list(reasons)
-        super().__init__("\n".join(self.reasons))
+        super().__init__("\n".join(self.reasons), nodes)

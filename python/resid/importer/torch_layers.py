@@ -56,6 +56,18 @@ def _baddbmm(r: _Reader, call: Call) -> str:
     return r.cast(result, kind)
 
 
+@_torch("transformers.grouped_mm_fallback")
+def _grouped(r: _Reader, call: Call) -> str:
+    """Rows sorted by experts times the matrix of each; rows after the last expert's are 0. Of one expert."""
+    experts, rows = call["weight"].meta["val"].shape[0], call["input"].meta["val"].shape[0]
+    if experts != 1:
+        raise Unsupported(f"of {experts} experts: expected 1")
+    product = r.add("MatMul", [r.name(call["input"]), r.add("Squeeze", [r.name(call["weight"]), r.sizes([0])])])
+    places = r.add("Range", [r.scalar(0, "i64"), r.numbers([rows if isinstance(rows, int) else r.size(rows)], ()), r.scalar(1, "i64")])
+    inside = r.add("Less", [places, r.cast(r.name(call["offs"]), "i64")])
+    return r.add("Where", [r.add("Unsqueeze", [inside, r.sizes([1])]), product, r.scalar(0.0, call.element)])
+
+
 @_torch("einsum")
 def _einsum(r: _Reader, call: Call) -> str:
     """One or two tensors whose axes have letters, each of which stands once in a tensor."""

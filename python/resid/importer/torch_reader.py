@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import operator
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,12 +31,48 @@ _IGNORED = (
 )
 
 
+@dataclasses.dataclass(frozen=True)
+class Stored:
+    """What a placeholder stands for that is no argument: its name, and its elements. A parameter keeps its name."""
+
+    name: str
+    array: np.ndarray
+    is_parameter: bool
+
+
 def read_exported(program: "torch.export.ExportedProgram", name: str = "model") -> Graph:
     """Raises Unsupported with every operator that is not covered, and its node."""
     guarded = program
-    if any(getattr(getattr(node.target, "_schema", None), "is_mutable", False) for node in program.graph.nodes):
+    if any(writes(node) for node in program.graph.nodes):
         program = program.run_decompositions({})  # of writes in place only; operators stay whole
-    return _Reader(program, name).read(guarded)
+    signature = program.graph_signature
+    names = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
+    names.update(getattr(signature, "inputs_to_lifted_tensor_constants", {}))
+    stored = {}
+    for place, own in names.items():
+        tensor = program.state_dict.get(own, program.constants.get(own))
+        stored[place] = Stored(own, array_of(tensor), place in signature.inputs_to_parameters)
+    reader = _Reader(program.graph, name, stored, signature.output_specs)
+    graph = reader.read()
+    graph.conditions += conditions(guarded, reader.arguments)
+    return graph
+
+
+def read_graph(graph: "torch.fx.Graph", name: str, stored: "Mapping[str, Stored]") -> Graph:
+    """A graph of aten without writes in place, whose nodes have the fakes of torch in meta["val"], and whose results are a flat
+    tuple of tensors. `stored` has the placeholders that are weights. Calls are not checked for the guards of the graph."""
+    return _Reader(graph, name, stored).read()
+
+
+def operator_name(node: Any) -> str:
+    """Of an operator of aten without overload, such as `add`; others have the name of their library in front."""
+    parts = str(node.target).split(".")
+    return parts[1] if parts[0] == "aten" and len(parts) > 1 else ".".join(parts[:2])
+
+
+def writes(node: Any) -> bool:
+    """Whether an operator changes what it is given."""
+    return getattr(getattr(node.target, "_schema", None), "is_mutable", False) is True
 
 
 class Call:
@@ -70,18 +107,18 @@ def from_torch(dtype: "torch.dtype") -> str:
 
 
 class _Reader:
-    def __init__(self, program: "torch.export.ExportedProgram", name: str) -> None:
-        self.program = program
+    def __init__(self, source: "torch.fx.Graph", name: str, stored: "Mapping[str, Stored]", specs: "Sequence[Any]" = ()) -> None:
+        self.source, self.stored, self.specs = source, stored, specs  # specs: what the results are, where an exporter says so
         self.graph = Graph(name)
         self.names: dict[Any, Any] = {}  # a node of torch: a name, or a list of names
         self.arguments: dict[str, Any] = {}  # the nodes of the arguments
         self.symbols: set[str] = set()  # the names of their sizes
         self.current = ""
 
-    def read(self, guarded: "torch.export.ExportedProgram") -> Graph:
-        """`guarded` is the program as it was exported, which has the guards."""
+    def read(self) -> Graph:
         reasons: list[str] = []
-        for node in self.program.graph.nodes:
+        nodes: dict[str, str] = {}
+        for node in self.source.nodes:
             self.current = node.name
             try:
                 if node.op == "output":
@@ -91,10 +128,10 @@ class _Reader:
             except Unsupported as error:
                 what = f"{node.target} '{node.name}'" if node.op == "call_function" else f"{node.op} '{node.name}'"
                 reasons += [f"{what}: {reason}" for reason in error.reasons]
+                nodes[node.name] = str(error)
                 self.names[node] = None
         if reasons:
-            raise Unsupported(reasons)
-        self.graph.conditions += conditions(guarded, self.arguments)
+            raise Unsupported(reasons, nodes)
         self.graph.index()
         return self.graph
 
@@ -109,14 +146,15 @@ class _Reader:
 
     def _results(self, node: Any, known: bool) -> None:
         """Those of the user. What the model writes into buffers and arguments is computed where a result needs it, not kept."""
-        for spec, result in zip(self.program.graph_signature.output_specs, node.args[0]):
-            if spec.kind.name.endswith("MUTATION"):
+        for index, result in enumerate(node.args[0]):
+            kind = self.specs[index].kind.name if self.specs else "USER_OUTPUT"
+            if kind.endswith("MUTATION"):
+                target = self.specs[index].target
                 warnings.warn(
-                    f"the model writes '{spec.target}': a program of resid has results only, so '{spec.target}' stays as it is",
-                    stacklevel=6,
+                    f"the model writes '{target}': a program of resid has results only, so '{target}' stays as it is", stacklevel=6
                 )
-            elif spec.kind.name != "USER_OUTPUT":
-                raise Unsupported(f"a result of kind {spec.kind.name}")
+            elif kind != "USER_OUTPUT":
+                raise Unsupported(f"a result of kind {kind}")
             elif hasattr(result, "op") and known:
                 name = self.name(result)
                 self.graph.results.append(name)
@@ -133,18 +171,17 @@ class _Reader:
             self.graph.recorded[name] = (from_torch(value.dtype), tuple(size_of(dim) for dim in value.shape))
 
     def _placeholder(self, node: Any) -> None:
-        signature = self.program.graph_signature
-        stored = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
-        stored.update(getattr(signature, "inputs_to_lifted_tensor_constants", {}))
-        if node.name in stored:
-            name = stored[node.name]
-            tensor = self.program.state_dict.get(name, self.program.constants.get(name))
-            self.graph.constants[name] = array_of(tensor)
-            if node.name in signature.inputs_to_parameters:
-                self.graph.parameters.add(name)
-            self.names[node] = name
+        if node.name in self.stored:
+            own = self.stored[node.name]
+            self.graph.constants[own.name] = own.array
+            if own.is_parameter:
+                self.graph.parameters.add(own.name)
+            self.names[node] = own.name
             return
         value = node.meta["val"]
+        if hasattr(value, "node"):
+            self.names[node] = self.computed(value)
+            return
         if value is None or isinstance(value, (bool, int, float, str)):
             # A call is of the value that the model was exported with: torch.export has no other.
             self.names[node] = self.computed(value) if isinstance(value, (bool, int, float)) and node.users else None
@@ -166,7 +203,7 @@ class _Reader:
         if node.target is operator.getitem:
             source = self.names[node.args[0]]
             return None if source is None else source[node.args[1]]
-        name = str(node.target).split(".")[1] if "." in str(node.target) else str(node.target)
+        name = operator_name(node)
         if name in _IGNORED:
             return None
         if name == "_assert_scalar":
