@@ -1,0 +1,234 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# torch.compile(model, backend="resid"): whole graphs as programs of resid. What is not covered stays PyTorch's, and the report
+# says what and why.
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+from torch.fx import Graph, GraphModule, Node
+from torch.utils.flop_counter import FlopCounterMode
+
+import resid
+from resid.importer.torch_reader import operator_name
+
+from . import engine
+from .graphs import Refused, capture, value_of
+from .partition import Partition, is_size
+from .pieces import CompiledPiece
+
+
+@dataclasses.dataclass
+class Placed:
+    """Where one node of a graph runs. `reason` says why it is PyTorch's, and is empty where it is resid's. `flops` are
+    floating-point operations, as torch.utils.flop_counter counts them, for the sizes of the first call."""
+
+    node: str
+    operator: str
+    reason: str
+    flops: int
+
+
+@dataclasses.dataclass
+class GraphReport:
+    """What became of one graph of Dynamo. `refused` says why all of it is PyTorch's; `gradients` where its gradients are from."""
+
+    nodes: list[Placed] = dataclasses.field(default_factory=list)
+    programs: int = 0
+    refused: str = ""
+    gradients: str = ""
+
+    @property
+    def share(self) -> float:
+        """Of all floating-point operations, those that run in resid; of a graph without any, of its nodes."""
+        weights = [(node.flops, not node.reason) for node in self.nodes]
+        if not any(flops for flops, _ in weights):
+            weights = [(1, own) for _, own in weights]
+        total = sum(flops for flops, _ in weights)
+        return sum(flops for flops, own in weights if own) / total if total else 0.0
+
+    def __str__(self) -> str:
+        own = sum(not node.reason for node in self.nodes)
+        lines = [f"resid: {own} of {len(self.nodes)} nodes, {self.share:.1%} of the floating-point operations, in {self.programs} programs"]
+        if self.refused:
+            lines.append(f"  all of it is PyTorch's: {self.refused}")
+        if self.gradients:
+            lines.append(f"  {self.gradients}")
+        lines += [f"  PyTorch's  {node.node:28} {node.operator:36} {node.reason}" for node in self.nodes if node.reason and not self.refused]
+        return "\n".join(lines)
+
+
+_reports: "list[tuple[list[weakref.ref[torch.Tensor]], GraphReport]]" = []
+
+
+def report(model: "nn.Module | None" = None) -> "list[GraphReport]":
+    """Of each graph that was compiled and has weights of `model`, in their order; of all graphs without it."""
+    own = None if model is None else {id(tensor) for tensor in (*model.parameters(), *model.buffers())}
+    return [found for weights, found in _reports if own is None or any(id(weight()) in own for weight in weights)]
+
+
+def compile(model: Any, args: "Sequence[Any]" = (), kwargs: "Mapping[str, Any] | None" = None, *, dynamic: "bool | None" = None) -> Any:
+    """torch.compile(model, backend="resid"), and with inputs one call of it without gradients, so that it is compiled for these.
+    `dynamic` is that of torch.compile. What is not covered stays PyTorch's: `report(model)` says what and why."""
+    compiled = torch.compile(model, backend=resid_backend, dynamic=dynamic)
+    if args or kwargs:
+        with torch.no_grad():
+            compiled(*args, **dict(kwargs or {}))
+    return compiled
+
+
+def resid_backend(module: GraphModule, inputs: "Sequence[Any]", **options: Any) -> "Callable[..., Any]":
+    """The backend "resid" of torch.compile."""
+    if options:
+        raise TypeError(f"the backend 'resid' has no options, but got {', '.join(options)}")
+    found = GraphReport()
+    weights = [weakref.ref(value) for value in inputs if isinstance(value, torch.Tensor)]
+    _reports.append((weights, found))
+    return _build(module, inputs, found, make=CompiledPiece)
+
+
+def _build(module: GraphModule, inputs: "Sequence[Any]", found: GraphReport, make: "Callable[..., Any]") -> "Callable[..., Any]":
+    try:
+        captured = capture(module)
+    except Refused as refused:
+        return _refuse(module, found, str(refused))
+    partition = Partition(captured)
+    pieces = _make(partition, make)
+    _record(partition, found)
+    if not pieces:
+        return module.forward
+    forward = _assemble(partition, pieces)
+    if torch.is_grad_enabled() and any(isinstance(value, torch.Tensor) and value.requires_grad for value in inputs):
+        if captured.written:
+            return _refuse(module, found, "it writes what it is given, and gradients are asked for")
+        found.gradients = "gradients are PyTorch's, of a second run of the graph: call it under torch.no_grad() for results alone"
+        return _with_gradients(forward, module.forward)
+    return forward
+
+
+def _refuse(module: GraphModule, found: GraphReport, reason: str) -> "Callable[..., Any]":
+    """All of the graph as it is."""
+    found.refused, found.programs = reason, 0
+    found.nodes = [Placed(node.name, str(node.target), reason, 0) for node in module.graph.nodes if node.op.startswith("call")]
+    return module.forward
+
+
+def _make(partition: Partition, make: "Callable[..., Any]") -> "dict[int, Any]":
+    """The compiled pieces, by stage. What the compiler refuses is left to PyTorch, and the graph is divided again."""
+    while True:
+        partition.run()
+        pieces = {}
+        try:
+            for stage, piece in partition.pieces.items():
+                pieces[stage] = make(piece)
+            return pieces
+        except resid.CompileError as error:
+            partition.leave(piece.nodes, f"the compiler: {str(error).splitlines()[0]}")
+
+
+def _record(partition: Partition, found: GraphReport) -> None:
+    found.programs = len(partition.pieces)
+    for node in partition.nodes:
+        if not is_size(node):
+            found.nodes.append(Placed(node.name, str(node.target), partition.left.get(node, ""), _flops(node)))
+
+
+def _flops(node: Node) -> int:
+    """What PyTorch counts for one node, on tensors without elements."""
+    if not isinstance(node.target, torch._ops.OpOverload):
+        return 0
+    args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), lambda source: _as_first_called(value_of(source)))
+    if operator_name(node) == "transformers.grouped_mm_fallback":
+        return 2 * args[0].shape[0] * args[1].shape[1] * args[1].shape[2]
+    counter = FlopCounterMode(display=False)
+    try:
+        with torch.no_grad(), counter:
+            node.target(*args, **kwargs)
+    except RuntimeError:  # its sizes hang on elements: no product is like that
+        return 0
+    return int(counter.get_total_flops())
+
+
+def _as_first_called(value: Any) -> Any:
+    """A tensor or size as numbers, which adds no condition on the graph's sizes."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_as_first_called, value))
+    if isinstance(value, torch.Tensor):
+        return torch.empty([_as_first_called(size) for size in value.shape], dtype=value.dtype, device="meta")
+    return value.node.hint if hasattr(value, "node") else value
+
+
+def _assemble(partition: Partition, pieces: "Mapping[int, Any]") -> "Callable[..., Any]":
+    """A function of the graph's placeholders: stage by stage, nodes of PyTorch as they are, and each piece as one call."""
+    old, new = partition.graph, Graph()
+    made: dict[Node, Node] = {}
+    output = old.output_node()
+    for node in old.find_nodes(op="placeholder"):
+        made[node] = new.node_copy(node)
+    stages = partition.stages
+    for stage in range(max(stages.values()) + 1):
+        if stage % 2:
+            piece = partition.pieces[stage]
+            call = new.call_function(pieces[stage], tuple(made[node] for node in [*piece.inputs, *piece.weights]))
+            for place, node in enumerate(piece.outputs):
+                made[node] = new.call_function(operator.getitem, (call, place))
+            continue
+        for node in partition.graph.nodes:
+            is_own = node in partition.left or is_size(node) or node.op == "get_attr"
+            if stages[node] == stage and node not in made and is_own and node in partition.needed:
+                made[node] = new.node_copy(node, made.__getitem__)
+    results = output.args[0]
+    written = partition.captured.written
+    for name, result in zip(written, results):
+        target = next(node for node in made if node.op == "placeholder" and node.name == name)
+        new.call_function(torch.ops.aten.copy_.default, (made[target], made[result]))
+    new.output(torch.fx.node.map_arg(tuple(results[len(written) :]), made.__getitem__))
+    return GraphModule(partition.captured.module, new).forward
+
+
+class _SecondRun(torch.autograd.Function):
+    """Results from resid. Gradients from PyTorch's graph, which runs once more in the backward."""
+
+    @staticmethod
+    def forward(ctx: Any, forward: "Callable[..., Any]", again: "Callable[..., Any]", *values: Any) -> Any:
+        results = forward(*values)
+        ctx.again = again
+        ctx.others = [None if isinstance(value, torch.Tensor) else value for value in values]
+        ctx.save_for_backward(*(value if isinstance(value, torch.Tensor) else None for value in values))
+        tensors = [result for result in results if isinstance(result, torch.Tensor)]
+        ctx.mark_non_differentiable(*(result for result in tensors if not result.is_floating_point()))
+        return results
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        engine.refuse_second_gradient("torch.compile(backend='resid')")
+        needed = ctx.needs_input_grad[2:]
+        values = [other if tensor is None else tensor.detach().requires_grad_(wanted)
+                  for other, tensor, wanted in zip(ctx.others, ctx.saved_tensors, needed)]
+        with torch.enable_grad():
+            results = ctx.again(*values)
+        pairs = [(result, gradient) for result, gradient in zip(results, gradients)
+                 if isinstance(result, torch.Tensor) and result.requires_grad and gradient is not None]
+        wanted = [value for value, is_needed in zip(values, needed) if is_needed]
+        found = iter(torch.autograd.grad([result for result, _ in pairs], wanted, [gradient for _, gradient in pairs], allow_unused=True))
+        return None, None, *(next(found) if is_needed else None for is_needed in needed)
+
+
+def _with_gradients(forward: "Callable[..., Any]", again: "Callable[..., Any]") -> "Callable[..., Any]":
+    def call(*values: Any) -> Any:
+        return _SecondRun.apply(forward, again, *values)
+
+    return call
+
+
+def register() -> None:
+    """Makes the name known to torch.compile. The wheel's metadata do so too, without an import."""
+    if "resid" not in torch._dynamo.list_backends(exclude_tags=()):
+        torch._dynamo.register_backend(resid_backend, name="resid")

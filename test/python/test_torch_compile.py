@@ -1,0 +1,291 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# torch.compile(model, backend="resid"): results are eager's to 1e-5, and nearly all floating-point operations run in resid. What
+# users do with compiled models: they load weights, train, change sizes, pickle, copy, and call from threads.
+
+import copy
+import pickle
+import threading
+import warnings
+
+import pytest
+
+torch = pytest.importorskip("torch")
+import check_models  # noqa: E402
+from torch import nn  # noqa: E402
+from torch.nn import functional as F  # noqa: E402
+
+import resid.torch as rt  # noqa: E402
+
+FIFTEEN = ["BertModel", "DistilBertModel", "GPT2Model", "GPTNeoXModel", "Gemma3TextModel", "GptOssModel", "LlamaModel", "MistralModel",
+           "ModernBertModel", "Olmo2Model", "Phi3Model", "Qwen3Model", "RobertaModel", "T5Model", "ViTModel"]
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@pytest.mark.parametrize("name", FIFTEEN)
+def test_fifteen_classes(name):
+    transformers = pytest.importorskip("transformers")
+    kind = getattr(transformers, name)
+    check_models.base_classes_of_process[name] = kind, kind.config_class
+    model, given = check_models.build(name)
+    with torch.no_grad():
+        right = check_models.tensors_of(model(**given))
+        results = check_models.tensors_of(torch.compile(model, backend="resid")(**given))
+    assert len(results) == len(right)
+    assert check_models.distance([one.numpy() for one in results], [one.numpy() for one in right]) <= 1e-5
+    reports = rt.report(model)
+    flops = [(node.flops, not node.reason) for found in reports for node in found.nodes]
+    total = sum(count for count, _ in flops)
+    assert total > 1e5 and not any(found.refused for found in reports)
+    assert sum(count for count, own in flops if own) >= 0.95 * total, "\n".join(map(str, reports))
+    assert sum(found.programs for found in reports) <= 3
+
+
+class Net(nn.Module):
+    def __init__(self, width=32):
+        super().__init__()
+        self.first, self.second, self.norm = nn.Linear(width, 64), nn.Linear(64, width), nn.LayerNorm(width)
+
+    def forward(self, x):
+        return self.norm(x + self.second(F.gelu(self.first(x))))
+
+
+def near(model, compiled, *given, tolerance=1e-5):
+    with torch.no_grad():
+        torch.testing.assert_close(compiled(*given), model(*given), rtol=tolerance, atol=tolerance)
+
+
+def only(model):
+    (found,) = rt.report(model)
+    return found
+
+
+def test_changed_weights_are_seen():
+    model, x = Net().eval(), torch.randn(5, 32)
+    compiled = torch.compile(model, backend="resid")
+    near(model, compiled, x)
+    before = compiled(x).detach().clone()
+    model.load_state_dict({name: value + 0.1 * torch.randn_like(value) for name, value in model.state_dict().items()})
+    near(model, compiled, x)
+    assert not torch.equal(compiled(x), before)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+    model(x).square().sum().backward()
+    optimizer.step()
+    near(model, compiled, x)
+    model.first.weight.data = torch.randn(64, 32)  # other memory, and no other version
+    near(model, compiled, x)
+    assert len(rt.report(model)) <= 2  # without gradients and with them: nothing was compiled again
+
+
+def test_weights_are_packed_once():
+    model, x = Net().eval(), torch.randn(5, 32)
+    made = []
+
+    def make(piece):
+        made.append(rt.backend.CompiledPiece(piece))
+        return made[-1]
+
+    compiled = torch.compile(model, backend=lambda module, inputs: rt.backend._build(module, inputs, rt.GraphReport(), make))
+    near(model, compiled, x)
+    (piece,) = made
+    assert len(piece.places) == 2
+    first = piece.packed[1]
+    near(model, compiled, x)
+    assert piece.packed[1] is first
+    with torch.no_grad():
+        model.second.weight.mul_(2)
+    near(model, compiled, x)
+    assert piece.packed[1] is not first
+
+
+def test_open_sizes():
+    transformers = pytest.importorskip("transformers")
+    config = transformers.BertConfig(hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64, vocab_size=50)
+    model = transformers.BertModel(config).eval()
+    compiled = torch.compile(model, backend="resid", dynamic=True)
+    for rows, length in ((2, 7), (3, 7), (2, 11), (5, 4)):
+        ids = torch.randint(0, 50, (rows, length))
+        with torch.no_grad():
+            results, right = compiled(ids)[0], model(ids)[0]
+        torch.testing.assert_close(results, right, rtol=1e-5, atol=1e-5)
+    assert only(model).share == 1.0
+
+
+def test_sizes_as_numbers():
+    """Sizes that are computed, as results and in results' shapes."""
+
+    def double(x, y):
+        return torch.cat([x, y]).reshape(-1) * 2.0, x.shape[0] + 1
+
+    compiled = torch.compile(double, backend="resid", dynamic=True)
+    for rows in (3, 5):
+        x, y = torch.randn(rows, 4), torch.randn(7, 4)
+        result, size = compiled(x, y)
+        assert torch.equal(result, double(x, y)[0]) and size == rows + 1
+
+
+class Mixed(nn.Module):
+    """Products on both sides of what resid does not know."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(16, 16), nn.Linear(16, 16)
+
+    def forward(self, x):
+        h = self.a(x).relu()
+        h = torch.special.bessel_j0(h)
+        return self.b(h).tanh()
+
+
+def test_what_is_not_covered_stays():
+    model, x = Mixed().eval(), torch.randn(3, 16)
+    near(model, torch.compile(model, backend="resid"), x)
+    found = only(model)
+    assert [node.operator for node in found.nodes if node.reason] == ["aten.special_bessel_j0.default"]
+    assert found.programs == 2 and found.share == 1.0
+    assert "no such operator is covered" in str(found) and "special_bessel_j0" in str(found)
+
+
+def test_branches_of_pytorch_share_programs():
+    """Two nodes of PyTorch beside each other divide a graph in two, not three."""
+
+    def both(x):
+        return torch.special.bessel_j0(x.exp()) + torch.special.bessel_j1(x.sin()) * x
+
+    x = torch.randn(3, 4)
+    before = len(rt.report())
+    torch.testing.assert_close(torch.compile(both, backend="resid")(x), both(x), rtol=1e-5, atol=1e-5)
+    (found,) = rt.report()[before:]
+    assert found.programs == 2
+
+
+def test_views_stay_views():
+    def views(x):
+        return x.view(-1), x + 1, x.t()
+
+    x = torch.randn(2, 3)
+    flat, more, turned = torch.compile(views, backend="resid")(x)
+    x.zero_()
+    assert not flat.any() and not turned.any() and more.any()
+
+
+def test_writes_in_place():
+    class Counting(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("seen", torch.zeros(4))
+
+        def forward(self, x):
+            self.seen.add_(x.sum(0))
+            y = x.exp()
+            y[:, 0] = 3.0
+            return y * self.seen
+
+    model = Counting()
+    twin, x = copy.deepcopy(model), torch.randn(3, 4)
+    compiled = torch.compile(model, backend="resid")
+    for _ in range(2):
+        torch.testing.assert_close(compiled(x), twin(x), rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(model.seen, twin.seen)
+
+
+def test_gradients_are_pytorchs():
+    model, x = Net(), torch.randn(5, 32, requires_grad=True)
+    compiled = torch.compile(model, backend="resid")
+    compiled(x).sin().sum().backward()
+    found = [x.grad.clone()] + [parameter.grad.clone() for parameter in model.parameters()]
+    x.grad = None
+    model.zero_grad()
+    model(x).sin().sum().backward()
+    for own, right in zip(found, [x.grad, *(parameter.grad for parameter in model.parameters())]):
+        torch.testing.assert_close(own, right, rtol=1e-4, atol=1e-5)
+    assert "second run" in only(model).gradients and only(model).share == 1.0
+    with pytest.raises(RuntimeError, match="gradients of gradients"):
+        torch.autograd.grad(compiled(x).sum(), x, create_graph=True)
+
+
+def test_dropout_in_training_stays():
+    model = nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.5)).train()
+    with torch.no_grad():
+        torch.compile(model, backend="resid")(torch.randn(2, 8))
+    assert "random numbers" in only(model).refused and only(model).share == 0.0
+
+
+def test_autocast_stays():
+    model, x = Net().eval(), torch.randn(5, 32)
+    compiled = torch.compile(model, backend="resid")
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        assert torch.equal(compiled(x), model(x))
+    assert "autocast" in only(model).refused
+
+
+def test_bfloat16_and_inference_mode():
+    model, x = Net().eval().to(torch.bfloat16), torch.randn(5, 32).to(torch.bfloat16)
+    compiled = torch.compile(model, backend="resid")
+    with torch.inference_mode():
+        torch.testing.assert_close(compiled(x), model(x), rtol=2e-2, atol=2e-2)
+    assert only(model).share == 1.0
+
+
+def test_strided_inputs_and_threads():
+    model, x = Net().eval(), torch.randn(32, 9).t()
+    compiled = torch.compile(model, backend="resid")
+    near(model, compiled, x)
+    right, results = model(x).detach(), []
+
+    def call():
+        with torch.no_grad():
+            results.append(compiled(x))
+
+    threads = [threading.Thread(target=call) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 4
+    for result in results:
+        torch.testing.assert_close(result, right, rtol=1e-5, atol=1e-5)
+
+
+def test_copies_and_pickles():
+    model, x = Net().eval(), torch.randn(5, 32)
+    compiled = rt.compile(model, (x,))
+    other = copy.deepcopy(compiled)
+    with torch.no_grad():
+        other.first.weight.zero_()
+    near(model, compiled, x)
+    with torch.no_grad():
+        assert not torch.equal(other(x), compiled(x))
+    again = pickle.loads(pickle.dumps(compiled))
+    near(model, again, x)
+    near(model, torch.compile(compiled, backend="resid"), x)  # twice
+
+
+def test_two_instances_of_one_class():
+    a, b, x = Net().eval(), Net().eval(), torch.randn(5, 32)
+    for model in (a, b, a):
+        near(model, torch.compile(model, backend="resid"), x)
+
+
+def test_options_are_refused():
+    with pytest.raises(Exception, match="no options"):
+        torch.compile(Net(), backend="resid", options={"fast": True})(torch.randn(2, 32))
+
+
+def test_wheels_name_the_backend():
+    """PyTorch finds it without an import of resid.torch."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        names = distribution("resid").entry_points
+    except PackageNotFoundError:
+        pytest.skip("resid is not installed from a wheel")
+    assert [one.value for one in names if one.group == "torch_dynamo_backends"] == ["resid.torch.backend:resid_backend"]
