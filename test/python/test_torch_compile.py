@@ -96,14 +96,18 @@ def test_weights_are_packed_once():
     compiled = torch.compile(model, backend=lambda module, inputs: rt.backend._build(module, inputs, rt.GraphReport(), make))
     near(model, compiled, x)
     (piece,) = made
-    assert len(piece.places) == 2
-    first = piece.packed[1]
+    assert len(piece.panels) == 2
+    first = piece.packed
     near(model, compiled, x)
-    assert piece.packed[1] is first
+    assert piece.packed is first
+    with torch.no_grad():
+        model.norm.weight.mul_(2)  # which is read where it is
+    near(model, compiled, x)
+    assert piece.packed is first
     with torch.no_grad():
         model.second.weight.mul_(2)
     near(model, compiled, x)
-    assert piece.packed[1] is not first
+    assert piece.packed is not first
 
 
 def test_open_sizes():

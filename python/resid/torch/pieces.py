@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 import operator
 import re
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -26,70 +27,93 @@ class CompiledPiece:
 
     def __init__(self, piece: Piece) -> None:
         assert piece.imported is not None
-        self.__name__, self.__module__ = piece.name, __name__
-        self.text, self.function = piece.imported.text, piece.imported.function
-        known = {node.name: place for place, node in enumerate(piece.weights)}
-        # Where each weight of the program comes from: a place among the weights that are given, or a constant.
-        self.sources = [known.get(name, torch.from_numpy(array.copy())) if name not in known else known[name]
-                        for name, array in piece.imported.weights.items()]
+        self.name, self.text, self.function = piece.name, piece.imported.text, piece.imported.function
         self.inputs = len(piece.inputs)
+        self.weights = {node.name: self.inputs + place for place, node in enumerate(piece.weights)}
+        self.names = list(piece.imported.weights)  # of the program's weights, in its order
+        self.constants = {name: torch.from_numpy(array) for name, array in piece.imported.weights.items() if name not in self.weights}
         self.shapes = _shapes(piece)
         self.dtypes = [value_of(node).dtype for node in piece.outputs]
         self._load()
 
     def _load(self) -> None:
+        self.__name__, self.__module__ = self.name, __name__
         module = resid.compile(self.text, mode="inference", pack_weights=True, quiet=True)
         self.kernel = module[self.function]
+        own = self.kernel.signature.arguments[self.inputs :]
         prepare = f"{self.function}_prepare"
         self.prepare = module[prepare] if prepare in dir(module) else None
-        self.packed: "tuple[Any, list[torch.Tensor]] | None" = None
-        # Of the program's weights, those that are packed, in the order of their panels.
-        self.places: list[int] = []
+        # Which of the program's weights are packed, in the order of their panels.
+        self.panels: list[int] = []
         if self.prepare is not None:
-            names = [value.name for value in self.kernel.signature.arguments[self.inputs :]]
-            self.places = [names.index(value.name) for value in self.prepare.signature.arguments]
-            panels = [self.kernel.signature.arguments[self.inputs + place].type for place in self.places]
-            if panels != [value.type for value in self.prepare.signature.results]:
+            places = {value.name: place for place, value in enumerate(own)}
+            self.panels = [places[value.name] for value in self.prepare.signature.arguments]
+            if [own[place].type for place in self.panels] != [value.type for value in self.prepare.signature.results]:
                 raise resid.InternalError(f"{prepare}: expected results that are the arguments of {self.function}")
         known = all(isinstance(size, (int, tuple)) for sizes in self.kernel.signature.result_sizes for size in sizes)
         self.make_shapes = None if known else eval(self.shapes, {"math": math})
+        self.packed: "_Packed | None" = None
 
     def __reduce__(self) -> Any:
-        state = {name: value for name, value in vars(self).items() if name not in ("kernel", "prepare", "packed", "places", "make_shapes", "kept")}
-        return _again, (state,)
+        kept = ("name", "text", "function", "inputs", "weights", "names", "constants", "shapes", "dtypes")
+        return _again, ({name: getattr(self, name) for name in kept},)
 
-    def __call__(self, *values: torch.Tensor) -> "tuple[torch.Tensor, ...]":
-        inputs = [value if value.is_contiguous() else value.contiguous() for value in values[: self.inputs]]
-        weights = self._weights(values[self.inputs :])
-        options: dict[str, Any] = {"threads": torch.get_num_threads()}
-        if self.make_shapes is not None:
+    def __call__(self, *given: torch.Tensor) -> "tuple[torch.Tensor, ...]":
+        packed = self.packed
+        if packed is None or packed.state is None or packed.state != packed.find_state(given):
+            packed = self.packed = self._pack(given)
+        inputs = [value if value.is_contiguous() else value.contiguous() for value in given[: self.inputs]]
+        if self.make_shapes is None:
+            results = self.kernel(*inputs, *packed.weights, threads=torch.get_num_threads())
+        else:
             shapes = self.make_shapes([value.shape for value in inputs])
-            options["out"] = tuple(torch.empty(shape, dtype=dtype) for shape, dtype in zip(shapes, self.dtypes))
-        results = self.kernel(*inputs, *weights, **options)
+            made = tuple(torch.empty(shape, dtype=dtype) for shape, dtype in zip(shapes, self.dtypes))
+            results = self.kernel(*inputs, *packed.weights, out=made, threads=torch.get_num_threads())
         return results if isinstance(results, tuple) else (results,)
 
-    def _weights(self, given: "tuple[torch.Tensor, ...]") -> "list[torch.Tensor]":
-        """Those of the program. Panels are those of the last call where no weight has changed: version and address are the same,
-        and the memory is still in use, so no other weight can be there."""
-        try:
-            state = list(map(_version, given)), list(map(_address, given))
-        except RuntimeError:  # tensors that were made in inference mode have no version
-            state = None
-        packed = self.packed
-        if packed is not None and state is not None and packed[0] == state:
-            return packed[1]
-        own = [given[source] if isinstance(source, int) else source for source in self.sources]
-        own = [tensor.detach() if tensor.is_contiguous() else tensor.detach().contiguous() for tensor in own]
-        self.kept = list(map(torch.Tensor.detach, given))
+    def _pack(self, given: "tuple[torch.Tensor, ...]") -> "_Packed":
+        """Panels of the weights that have some, and copies of those with gaps between elements. Others are read where they are."""
+        # Found before the weights are read: what another thread writes meanwhile is seen in the next call.
+        watched = [self.weights[name] for name in self.names if name in self.weights]
+        copied = [place for place in watched if not given[place].is_contiguous()]
+        versions = [self.weights[self.names[place]] for place in self.panels if self.names[place] in self.weights]
+        packed = _Packed(watched, list(dict.fromkeys([*versions, *copied])), given)
+        weights = [given[self.weights[name]].detach().contiguous() if name in self.weights else self.constants[name] for name in self.names]
         if self.prepare is not None:
-            panels = self.prepare(*(own[place] for place in self.places), threads=torch.get_num_threads())
-            for place, panel in zip(self.places, panels if isinstance(panels, tuple) else (panels,)):
-                own[place] = panel
-        self.packed = state, own
-        return own
+            panels = self.prepare(*(weights[place] for place in self.panels), threads=torch.get_num_threads())
+            for place, panel in zip(self.panels, panels if isinstance(panels, tuple) else (panels,)):
+                weights[place] = panel
+        packed.weights = weights
+        return packed
+
+
+class _Packed:
+    """What is made of weights, for as long as all have the same address, and those of which something is made the same version.
+    Their memory stays in use, so that no other weight can be there."""
+
+    def __init__(self, watched: "list[int]", made_of: "list[int]", given: "tuple[torch.Tensor, ...]") -> None:
+        self.watch, self.made_of = items(watched), items(made_of)
+        self.memory = [weight.detach() for weight in self.watch(given)]
+        self.weights: list[torch.Tensor] = []
+        self.state = self.find_state(given)
+
+    def find_state(self, given: "tuple[torch.Tensor, ...]") -> "tuple[list[int], list[int]] | None":
+        """None of tensors that were made in inference mode, which have no version."""
+        try:
+            return list(map(_version, self.made_of(given))), list(map(_address, self.watch(given)))
+        except RuntimeError:
+            return None
+
+
+def items(places: "list[int]") -> "Callable[[tuple[Any, ...]], tuple[Any, ...]]":
+    """From a tuple to those of its items."""
+    if len(places) < 2:
+        return lambda values: tuple(values[place] for place in places)
+    return operator.itemgetter(*places)
 
 
 def _again(state: "dict[str, Any]") -> CompiledPiece:
+    """From a pickle."""
     piece = CompiledPiece.__new__(CompiledPiece)
     piece.__dict__.update(state)
     piece._load()
