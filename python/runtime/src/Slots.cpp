@@ -29,13 +29,11 @@ static bool roundToBrain(double wide, uint16_t &half) {
   return !overflows(wide, value);
 }
 
-/// To nearest, ties to even, as PyFloat_Pack2 rounds doubles.
+/// To nearest, ties to even, in one rounding.
 static bool roundToHalf(double value, uint16_t &half) {
-#if PY_VERSION_HEX >= 0x030B0000
-  return PyFloat_Pack2(value, reinterpret_cast<char *>(&half), /*le=*/1) == 0;
-#else
-  return _PyFloat_Pack2(value, reinterpret_cast<unsigned char *>(&half), /*le=*/1) == 0;
-#endif
+  auto rounded = _Float16(value);
+  std::memcpy(&half, &rounded, sizeof half);
+  return !overflows(value, float(rounded));
 }
 
 /// Whether an integer has `bits` bits with a sign.
