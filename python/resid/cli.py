@@ -91,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--ignore", action="append", default=[], metavar="FIELD", help="a field that is not covered and changes nothing"
     )
-    command.add_argument("--weights", metavar="FILE.gguf", help="quantised weights; the program is that for them")
+    command.add_argument("--weights", metavar="FILE", help="quantised weights, .gguf or .safetensors; the program is that for them")
     command.add_argument(
         "--weights-out", metavar="FILE", help="writes them for the program; the suffix is .safetensors or .npz"
     )

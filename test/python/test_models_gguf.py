@@ -17,6 +17,7 @@ from gguf import GGMLQuantizationType as Kind  # noqa: E402
 from import_support import compile_together  # noqa: E402
 from resid.cli import main  # noqa: E402
 from resid.importer import FileError, Imported, ModelError, Unsupported  # noqa: E402
+from resid.importer.errors import FlagError  # noqa: E402
 from resid.importer.emit_linear import linear_of_integers  # noqa: E402
 from resid.importer.gguf_reader import read_gguf  # noqa: E402
 from resid.importer.integers import Integers  # noqa: E402
@@ -168,15 +169,16 @@ def test_what_is_wrong_is_named(tmp_path: Path, capsys: pytest.CaptureFixture) -
         ("empty", b"", "is no GGUF file"),
         ("turned", content[:4] + content[4:8][::-1] + content[8:], "expected version 2 or 3"),
     ):
-        (tmp_path / name).write_bytes(text)
-        refuse(FileError, error, tmp_path / name)
+        (tmp_path / f"{name}.gguf").write_bytes(text)
+        refuse(FileError, error, tmp_path / f"{name}.gguf")
     more = blocks(Kind.Q8_0, 4, 256)
-    refuse(Unsupported, "tensor 'rope_factors.weight': no weight of 'llama' has such a name", model(tmp_path / "more", **{"rope_factors.weight": (more, Kind.Q8_0)}))
-    refuse(ModelError, "'rope_freqs.weight' turns positions in another way", model(tmp_path / "turn", **{"rope_freqs.weight": (np.full(32, 2, np.float32), Kind.F32)}))
-    model(tmp_path / "same", **{"rope_freqs.weight": (np.ones(32, np.float32), Kind.F32)})
-    write_quantised("llama", CONFIG, tmp_path / "same")
+    refuse(Unsupported, "tensor 'rope_factors.weight': no weight of 'llama' has such a name", model(tmp_path / "more.gguf", **{"rope_factors.weight": (more, Kind.Q8_0)}))
+    refuse(ModelError, "'rope_freqs.weight' turns positions in another way", model(tmp_path / "turn.gguf", **{"rope_freqs.weight": (np.full(32, 2, np.float32), Kind.F32)}))
+    model(tmp_path / "same.gguf", **{"rope_freqs.weight": (np.ones(32, np.float32), Kind.F32)})
+    write_quantised("llama", CONFIG, tmp_path / "same.gguf")
     sixes = RNG.integers(0, 255, (60, 210), np.uint8)
-    refuse(Unsupported, "tensor 'output.weight' of Q6_K: expected one of F32, F16, BF16, Q4_0, Q8_0, Q4_K", model(tmp_path / "six", **{"output.weight": (sixes, Kind.Q6_K)}))
+    refuse(Unsupported, "tensor 'output.weight' of Q6_K: expected one of F32, F16, BF16, Q4_0, Q8_0, Q4_K", model(tmp_path / "six.gguf", **{"output.weight": (sixes, Kind.Q6_K)}))
+    refuse(FlagError, "expected quantised weights in a file that ends in .gguf or .safetensors", tmp_path / "model.bin")
     (tmp_path / "config.json").write_text(json.dumps(CONFIG))
     assert main(["model", "llama", f"--config={tmp_path / 'config.json'}", f"--weights={path}", "-o", "-"]) == 2
     assert "expected --weights and --weights-out, found one of them" in capsys.readouterr().err

@@ -67,6 +67,17 @@ def linear_of_integers(
     return p.op(text, x.element, (*x.dims[:-1], weight.dims[0]))
 
 
+def linear_of_bytes(p: Program, q: Tensor, rows: Tensor, weight: Tensor, scale: Tensor, bias: Tensor | None, element: str) -> Tensor:
+    """resid.linear of i8 with a scale for each row, by a weight of i8 [out, in] with one for each output."""
+    given = [("x_scale", rows), ("weight_scale", scale), ("bias", bias)]
+    named = [(clause, p.value(tensor)) for clause, tensor in given if tensor is not None]
+    dims = (*q.dims[:-1], weight.dims[0])
+    clauses = " ".join(f"{clause}({tensor.ssa})" for clause, tensor in named)
+    types = ", ".join(tensor.type for tensor in (q, weight, *(tensor for _, tensor in named)))
+    result = "" if element == "f32" else f" -> {Tensor(element, dims).type}"
+    return p.op(f"resid.linear {q.ssa}, {weight.ssa} {clauses} : {types}{result}", element, dims)
+
+
 def matmul(p: Program, left: Tensor, right: Tensor, sums: str = "") -> Tensor:
     """NumPy's matmul. Rows by one matrix are resid.linear; other products are a contraction of linalg. `sums`: the type in which
     integers are added up, theirs unless it is given."""

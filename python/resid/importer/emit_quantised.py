@@ -9,7 +9,7 @@ import numpy as np
 
 from . import elements
 from .emit import Emitter, handles
-from .emit_elementwise import elementwise
+from .emit_elementwise import absolute, elementwise
 from .emit_linear import linear_of_integers, matmul
 from .emit_reduce import kept_dims, reduce
 from .emit_shapes import reshape
@@ -21,6 +21,7 @@ from .sizes import Dim
 from .weights import nibbles
 
 _FLOATS, _BYTES = ("f16", "bf16", "f32"), ("i8", "u8")
+_EPSILONS = {"f16": 2.0**-10, "bf16": 2.0**-7, "f32": 2.0**-23}
 
 
 def _one_of(tensor: Tensor, *allowed: str) -> Tensor:
@@ -281,6 +282,27 @@ def _qlinear_matmul(e: Emitter, node: Node) -> Tensor:
     if result.dims != total.dims:
         raise ModelError(f"scales of {factor.type} for a product of {total.type}")
     return result
+
+
+def bytes_of_rows(p: Program, x: Tensor) -> tuple[Tensor, Tensor]:
+    """i8 with a scale for each row, as compressed-tensors defines them: max|x|/127.5, or the type's epsilon for 0, and x/scale, rounded
+    half to even, from -128 to 127. Scales and quotients are rounded to the type of x; the scales are given in f32."""
+    kind, half, least = x.element, p.scalar(127.5, "f32"), p.scalar(_EPSILONS[x.element], "f32")
+    largest = reduce(p, "maximum", absolute(p, x), [x.rank - 1])
+
+    def rounded(quotient: str) -> str:
+        return _widened(p, _narrowed(p, quotient, kind), kind)
+
+    def of_scale(m: str) -> str:
+        scale, zero = rounded(p.inner(f"arith.divf {m}, {half} : f32")), p.scalar(0, "f32")
+        return p.inner(f"arith.select {p.inner(f'arith.cmpf oeq, {scale}, {zero} : f32')}, {least}, {scale} : f32")
+
+    scale = elementwise(p, [largest], "f32", of_scale)
+
+    def body(a: str, s: str) -> str:
+        return _to_byte(p, rounded(p.inner(f"arith.divf {_widened(p, a, kind)}, {s} : f32")))
+
+    return elementwise(p, [x, reshape(p, scale, [*scale.dims, 1])], "i8", body), scale
 
 
 @handles("resid.IntegerProduct", takes_bytes=True)

@@ -20,13 +20,15 @@ class Integers:
     """A matrix [out, in]: scale·(q - zero), or scale·q - offset, for groups of neighbours along `in`.
 
     `q` is of i8, from -8 to 7 where `bits` is 4. `scale` is [out, in / group], of f16, bf16 or f32, and so are `zero`, of i8, and
-    `offset`, of f32, of which one at most is given."""
+    `offset`, of f32, of which one at most is given. With `of_rows`, what is multiplied by it becomes bytes, row by row; then it has
+    8 bits, one scale for each output, and neither `zero` nor `offset`."""
 
     q: np.ndarray
     bits: int
     scale: np.ndarray
     zero: np.ndarray | None = None
     offset: np.ndarray | None = None
+    of_rows: bool = False
 
     @property
     def group(self) -> int:
@@ -34,7 +36,8 @@ class Integers:
 
     def parts(self) -> "dict[str, tuple[tuple[str, tuple[int, ...]], np.ndarray]]":
         """Element type and shape in a program, and the array of a file, by what stands after the name of the matrix."""
-        given = {"_scale": self.scale, "_zero": self.zero, "_offset": self.offset}
+        scale = self.scale.reshape(-1).astype(np.float32) if self.of_rows else self.scale
+        given = {"_scale": scale, "_zero": self.zero, "_offset": self.offset}
         kinds = {suffix: ((elements.from_numpy(a.dtype), a.shape), a) for suffix, a in given.items() if a is not None}
         return {"": ((f"i{self.bits}", self.q.shape), nibbles(self.q) if self.bits == 4 else self.q), **kinds}
 

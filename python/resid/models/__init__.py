@@ -15,11 +15,10 @@ import numpy as np
 from ..importer.errors import FlagError, ModelError, Unsupported
 from ..importer.integers import Integers, fit
 from .._compiler import PLACEMENTS
-from . import bert, gpt2, hyper, modernbert, vit
+from . import bert, compressed, gguf_names, gpt2, hyper, modernbert, vit
 from .config import Config, read_config
 from .fields import HARMLESS, ONLY
 from .gemma3 import Gemma3
-from .gguf_names import read_weights
 from .gpt_oss import GptOss
 from .llama import Llama
 from .mistral import Mistral
@@ -133,10 +132,15 @@ def write_quantised(
 ) -> "tuple[str, dict[str, np.ndarray]]":
     """The program for a file of quantised weights, and the arrays of its weights, by their names. `options` are those of write_model.
 
-    `path` is a GGUF file. Raises what write_model raises, and FileError, Unsupported and ModelError for the file."""
+    `path` is a GGUF file, or a safetensors file of compressed-tensors. Raises what write_model raises, and FileError, Unsupported and ModelError for the file."""
     config = config if isinstance(config, Config) else Config(config)
-    prefix = "model." if prefix is None else prefix
-    tensors = read_weights(path, family, config, prefix)
+    if Path(path).suffix == ".gguf":
+        prefix = "model." if prefix is None else prefix
+        tensors = gguf_names.read_weights(path, family, config, prefix)
+    elif Path(path).suffix == ".safetensors":
+        tensors = compressed.read_weights(path, config)
+    else:
+        raise FlagError(f"'{path}': expected quantised weights in a file that ends in .gguf or .safetensors")
     integers = {name: tensor for name, tensor in tensors.items() if isinstance(tensor, Integers)}
     text = write_model(family, config, prefix=prefix, integers=integers, **options)
     wanted = {name: kind for kind, name in re.findall(r'(tensor<[^>]*>) \{resid\.weight = "([^"]*)"\}', text)}

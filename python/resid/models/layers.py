@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from .._compiler import PLACEMENTS
 from ..importer import elements
 from ..importer.attention import split_heads
-from ..importer.emit_linear import linear, linear_of_integers
+from ..importer.emit_linear import linear, linear_of_bytes, linear_of_integers
 from ..importer.emit_norms import norm
+from ..importer.emit_quantised import bytes_of_rows
 from ..importer.emit_streams import Connection
 from ..importer.errors import FlagError, ModelError
 from ..importer.integers import Integers
@@ -64,6 +65,8 @@ class Model:
         if found.q.shape != shape:
             raise ModelError(f"weight '{name}' is {list(found.q.shape)}, expected {list(shape)}")
         parts = {suffix: self.program.weight(name + suffix, *kind) for suffix, (kind, _) in found.parts().items()}
+        if found.of_rows:
+            return linear_of_bytes(self.program, *bytes_of_rows(self.program, x), parts[""], parts["_scale"], bias, x.element)
         zero, offset = parts.get("_zero"), parts.get("_offset")
         return linear_of_integers(self.program, x, parts[""], parts["_scale"], found.group, zero, offset, bias)
 
