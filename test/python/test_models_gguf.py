@@ -26,14 +26,14 @@ from resid.importer.weights import read as read_safetensors  # noqa: E402
 from resid.models import write_quantised  # noqa: E402
 
 RNG = np.random.default_rng(0)
-SIZES = {Kind.Q8_0: (32, 34), Kind.Q4_0: (32, 18), Kind.Q4_K: (256, 144)}
+SIZES = {Kind.Q8_0: (32, 34), Kind.Q4_0: (32, 18), Kind.Q4_K: (256, 144), Kind.Q6_K: (256, 210)}
 
 
 def blocks(kind: Kind, rows: int, columns: int, low: float = 1e-3, high: float = 1e-2) -> np.ndarray:
     """Rows of blocks with random bytes, and scales of f16 between two numbers."""
     block, size = SIZES[kind]
     made = RNG.integers(0, 256, (rows, columns // block, size), np.uint8)
-    for at in (0, 2) if kind == Kind.Q4_K else (0,):
+    for at in {Kind.Q4_K: (0, 2), Kind.Q6_K: (208,)}.get(kind, (0,)):
         scales = np.exp(RNG.uniform(np.log(low), np.log(high), made.shape[:2])).astype(np.float16)
         made[..., at : at + 2] = scales[..., None].view(np.uint8)
     return made.reshape(rows, -1)
@@ -74,7 +74,7 @@ def test_blocks_have_the_bits_of_the_package(tmp_path: Path) -> None:
     given["negative"] = (negative, Kind.Q4_K)
     _, tensors = read_gguf(write(tmp_path / "blocks.gguf", given))
     assert {name: stored.bits for name, stored in tensors.items()} == {
-        "Q8_0_0": 8, "Q8_0_1": 8, "Q4_0_0": 4, "Q4_0_1": 4, "Q4_K_0": 4, "Q4_K_1": 8, "zeros": 4, "negative": 8,
+        "Q8_0_0": 8, "Q8_0_1": 8, "Q4_0_0": 4, "Q4_0_1": 4, "Q4_K_0": 4, "Q4_K_1": 8, "Q6_K_0": 8, "Q6_K_1": 8, "zeros": 4, "negative": 8,
     }  # fmt: skip
     programs = [layer(stored) for stored in tensors.values()]
     for (name, stored), imported, function in zip(tensors.items(), programs, compile_together(programs)):
@@ -114,7 +114,7 @@ def model(path: Path, architecture: str = "llama", **changed: "tuple[np.ndarray,
             tensors[f"blk.{n}.{part}.weight"] = (RNG.uniform(0.5, 1.5, size).astype(np.float32), Kind.F32)
     tensors["token_embd.weight"] = (blocks(Kind.Q8_0, 60, 256), Kind.Q8_0)
     tensors["output_norm.weight"] = (np.ones(256, np.float32), Kind.F32)
-    tensors["output.weight"] = (blocks(Kind.Q8_0, 60, 256), Kind.Q8_0)
+    tensors["output.weight"] = (blocks(Kind.Q6_K, 60, 256, 1e-5, 1e-4), Kind.Q6_K)
     sizes = {"block_count": 2, "embedding_length": 256, "feed_forward_length": 512, "context_length": 64}
     sizes |= {"attention__head_count": 4, "attention__head_count_kv": 2, "rope__dimension_count": 64, "attention__key_length": 64}
     floats = {"attention__layer_norm_rms_epsilon": 1e-5, "rope__freq_base": 10000.0}
@@ -176,8 +176,8 @@ def test_what_is_wrong_is_named(tmp_path: Path, capsys: pytest.CaptureFixture) -
     refuse(ModelError, "'rope_freqs.weight' turns positions in another way", model(tmp_path / "turn.gguf", **{"rope_freqs.weight": (np.full(32, 2, np.float32), Kind.F32)}))
     model(tmp_path / "same.gguf", **{"rope_freqs.weight": (np.ones(32, np.float32), Kind.F32)})
     write_quantised("llama", CONFIG, tmp_path / "same.gguf")
-    sixes = RNG.integers(0, 255, (60, 210), np.uint8)
-    refuse(Unsupported, "tensor 'output.weight' of Q6_K: expected one of F32, F16, BF16, Q4_0, Q8_0, Q4_K", model(tmp_path / "six.gguf", **{"output.weight": (sixes, Kind.Q6_K)}))
+    fives = RNG.integers(0, 255, (60, 176), np.uint8)
+    refuse(Unsupported, "tensor 'output.weight' of Q5_K: expected one of F32, F16, BF16, Q4_0, Q8_0, Q4_K, Q6_K", model(tmp_path / "five.gguf", **{"output.weight": (fives, Kind.Q5_K)}))
     refuse(FlagError, "expected quantised weights in a file that ends in .gguf or .safetensors", tmp_path / "model.bin")
     (tmp_path / "config.json").write_text(json.dumps(CONFIG))
     assert main(["model", "llama", f"--config={tmp_path / 'config.json'}", f"--weights={path}", "-o", "-"]) == 2

@@ -1,6 +1,6 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Reads GGUF files: metadata, and tensors of floats and of the blocks Q8_0, Q4_0 and Q4_K, whose values stay exactly what they are.
+# Reads GGUF files: metadata, and tensors of floats and of the blocks Q8_0, Q4_0, Q4_K and Q6_K, whose values stay exactly what they are.
 # Does not own which tensors a model has (models/gguf_names.py).
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from .errors import FileError, Unsupported
 from .integers import Integers
 
 # GGML's numbers of types of tensors: (name, elements of a block, bytes of a block)
-_TYPES = {0: ("F32", 1, 4), 1: ("F16", 1, 2), 30: ("BF16", 1, 2), 2: ("Q4_0", 32, 18), 8: ("Q8_0", 32, 34), 12: ("Q4_K", 256, 144)}
+_TYPES = {0: ("F32", 1, 4), 1: ("F16", 1, 2), 30: ("BF16", 1, 2)}
+_TYPES |= {2: ("Q4_0", 32, 18), 8: ("Q8_0", 32, 34), 12: ("Q4_K", 256, 144), 14: ("Q6_K", 256, 210)}
 _FLOATS = {"F32": "f32", "F16": "f16", "BF16": "bf16"}
-_OTHERS = {3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 9: "Q8_1", 10: "Q2_K", 11: "Q3_K", 13: "Q5_K", 14: "Q6_K", 15: "Q8_K", 20: "IQ4_NL"}
+_OTHERS = {3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 9: "Q8_1", 10: "Q2_K", 11: "Q3_K", 13: "Q5_K", 15: "Q8_K", 20: "IQ4_NL"}
 _OTHERS |= {23: "IQ4_XS", 24: "I8", 25: "I16", 26: "I32", 27: "I64", 28: "F64", 39: "MXFP4"}
 # Numbers of types of metadata, as struct has them; 8 is a text, 9 a list.
 _NUMBERS = dict(zip((0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12), "BbHhIif?Qqd"))
@@ -61,7 +62,7 @@ class _Cursor:
 
 def read_gguf(path: "str | Path") -> "tuple[dict[str, Any], dict[str, np.ndarray | Integers]]":
     """Metadata, and tensors by the names of the file. Raises FileError where it is no GGUF file of version 2 or 3, or ends too early;
-    Unsupported with each tensor of another type than F32, F16, BF16, Q8_0, Q4_0 and Q4_K."""
+    Unsupported with each tensor of another type than F32, F16, BF16, Q8_0, Q4_0, Q4_K and Q6_K."""
     path = Path(path)
     try:
         with open(path, "rb") as stream:
@@ -111,7 +112,7 @@ def _tensor(path: Path, data: "mmap.mmap | bytes", name: str, shape: list[int], 
     if what in _FLOATS:
         return stored.view(elements.to_numpy(_FLOATS[what])).reshape(shape)
     blocks = stored.reshape(shape[0], -1, size)
-    return {"Q8_0": _q8_0, "Q4_0": _q4_0, "Q4_K": _q4_k}[what](blocks)
+    return {"Q8_0": _q8_0, "Q4_0": _q4_0, "Q4_K": _q4_k, "Q6_K": _q6_k}[what](blocks)
 
 
 def _halves(blocks: np.ndarray, at: int) -> np.ndarray:
@@ -152,3 +153,14 @@ def _q4_k(blocks: np.ndarray) -> Integers:
         return Integers(q, 8, scale, offset=offset)
     # An offset of -0 leaves +0 where 0·q is -0.
     return Integers(q - np.int8(8), 4, scale, offset=np.where(moved == 0, -0.0, moved).astype(np.float32))
+
+
+def _q6_k(blocks: np.ndarray) -> Integers:
+    """The lower 4 bits of 256 elements, each with 32 more, then the upper 2; 16 scales s with signs, and one, d: (d·s)·q."""
+    rows = len(blocks)
+    low, high = blocks[..., :128].reshape(rows, -1, 2, 64), blocks[..., 128:192].reshape(rows, -1, 2, 32)
+    low, high = np.concatenate([low & 15, low >> 4], -1), np.concatenate([high >> shift & 3 for shift in (0, 2, 4, 6)], -1)
+    factors = np.ascontiguousarray(blocks[..., 192:208]).view(np.int8).astype(np.float32)
+    scale = _halves(blocks, 208).astype(np.float32)[..., None] * factors
+    q = (low | high << 4).astype(np.int8) - np.int8(32)
+    return Integers(q.reshape(rows, -1), 8, scale.reshape(rows, -1))
