@@ -16,7 +16,7 @@ gguf = pytest.importorskip("gguf", reason="needs gguf to write files and to comp
 from gguf import GGMLQuantizationType as Kind  # noqa: E402
 from import_support import compile_together  # noqa: E402
 from resid.cli import main  # noqa: E402
-from resid.importer import FileError, Imported, ModelError, Unsupported  # noqa: E402
+from resid.importer import FileError, Imported, ImportFailure, ModelError, Unsupported  # noqa: E402
 from resid.importer.errors import FlagError  # noqa: E402
 from resid.importer.emit_linear import linear_of_integers  # noqa: E402
 from resid.importer.gguf_reader import read_gguf  # noqa: E402
@@ -90,6 +90,28 @@ def test_floats(tmp_path: Path) -> None:
     _, tensors = read_gguf(write(tmp_path / "floats.gguf", given))
     for name, tensor in tensors.items():
         np.testing.assert_array_equal(tensor.astype(np.float32), gguf.dequantize(*given[name]).reshape(3, 5))
+
+
+def test_files_that_are_damaged_are_refused(tmp_path: Path) -> None:
+    """Cut at each byte of the header, or with another byte, or twice the same tensor: a failure with a text, or a file like others."""
+    given = {"a": (blocks(Kind.Q4_K, 2, 256), Kind.Q4_K), "b": (np.zeros((0, 4), np.float32), Kind.F32), "c": (np.ones(3, np.float32), Kind.F32)}
+    content = write(tmp_path / "good.gguf", given, list_of=[1.0, 2.0], texts=["one", "two"], number=3).read_bytes()
+    path, begin = tmp_path / "damaged.gguf", content.index(b"\0", content.index(b"general")) + 400
+    random = np.random.default_rng(1)
+    changed = [content[:end] for end in range(0, begin)]
+    for at, byte in zip(random.integers(4, begin, 600), random.integers(0, 256, 600)):
+        changed.append(content[:at] + bytes([byte]) + content[at + 1 :])
+    changed.append(content.replace(b"\1\0\0\0\0\0\0\0c", b"\1\0\0\0\0\0\0\0a"))
+    refused = 0
+    for text in changed:
+        path.write_bytes(text)
+        try:
+            read_gguf(path)
+        except ImportFailure as error:
+            refused += str(path) in str(error)
+    assert refused > begin // 2
+    with pytest.raises(FileError, match="tensor 'a' is there twice"):
+        read_gguf(path)
 
 
 CONFIG = {

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import mmap
 import struct
 from pathlib import Path
@@ -52,11 +53,12 @@ class _Cursor:
         if kind == _LIST:
             kind, count = self.number("I"), self.number("Q")
             if kind in _NUMBERS:
-                letters = f"<{count}{_NUMBERS[kind]}" if count <= len(self.data) else "<"
-                return list(struct.unpack(letters, self.take(count * struct.calcsize(f"<{_NUMBERS[kind]}"))))
-            return [self.value(kind) for _ in range(count)]
+                content = self.take(count * struct.calcsize(f"<{_NUMBERS[kind]}"))
+                return list(struct.unpack(f"<{count}{_NUMBERS[kind]}", content))
+            if kind == _TEXT:
+                return [self.text() for _ in range(count)]
         if kind not in _NUMBERS:
-            raise FileError(f"'{self.path}': metadata of the unknown type {kind}")
+            raise FileError(f"'{self.path}': metadata, or a list, of the unknown type {kind}")
         return self.number(_NUMBERS[kind])
 
 
@@ -87,6 +89,9 @@ def read_gguf(path: "str | Path") -> "tuple[dict[str, Any], dict[str, np.ndarray
     for _ in range(count):
         name, rank = cursor.text(), cursor.number("I")
         found.append((name, [cursor.number("Q") for _ in range(rank)][::-1], cursor.number("I"), cursor.number("Q")))
+    names = [name for name, *_ in found]
+    if len(set(names)) < count:
+        raise FileError(f"'{path}': tensor '{next(name for name in names if names.count(name) > 1)}' is there twice")
     alignment = metadata.get("general.alignment", 32)
     if not isinstance(alignment, int) or alignment < 1:
         raise FileError(f"'{path}': an alignment of {alignment}")
@@ -100,13 +105,14 @@ def read_gguf(path: "str | Path") -> "tuple[dict[str, Any], dict[str, np.ndarray
 
 def _tensor(path: Path, data: "mmap.mmap | bytes", name: str, shape: list[int], kind: int, begin: int) -> "np.ndarray | Integers":
     what, block, size = _TYPES[kind]
-    elements_ = 1
-    for dim in shape:
-        elements_ *= dim
+    # NumPy has no array whose sizes, but for those of 0, are larger together; GGML has no more dimensions.
+    if len(shape) > 4 or math.prod(max(dim, 1) for dim in shape) > 1 << 47:
+        raise FileError(f"'{path}': tensor '{name}' has the sizes {shape}")
+    elements_ = math.prod(shape)
     if block > 1 and (len(shape) != 2 or shape[1] % block or not elements_):
         raise FileError(f"'{path}': tensor '{name}' of {what}, {shape}: expected rows of whole blocks of {block}")
     end = begin + elements_ // block * size
-    if end > len(data):
+    if begin > len(data) or end > len(data):
         raise FileError(f"'{path}': tensor '{name}' is said to lie at bytes {begin} to {end} of {len(data)}")
     stored = np.frombuffer(data, np.uint8, end - begin, begin)
     if what in _FLOATS:
