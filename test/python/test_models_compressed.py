@@ -23,13 +23,13 @@ from compressed_tensors.quantization.lifecycle.forward import quantize  # noqa: 
 from compressed_tensors.quantization.utils import compute_dynamic_scales_and_zp  # noqa: E402
 from import_support import compile_together  # noqa: E402
 from resid.cli import main  # noqa: E402
-from resid.importer import Imported, ModelError, Unsupported  # noqa: E402
+from resid.importer import FileError, Imported, ModelError, Unsupported  # noqa: E402
 from resid.importer.emit_quantised import bytes_of_rows  # noqa: E402
 from resid.importer.integers import Integers  # noqa: E402
 from resid.importer.program import Program  # noqa: E402
 from resid.importer.weights import read as read_safetensors  # noqa: E402
 from resid.models import Config, compressed, write_quantised  # noqa: E402
-from safetensors.torch import save_file  # noqa: E402
+from safetensors.torch import load_file, save_file  # noqa: E402
 
 CONFIG = {
     "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2,
@@ -87,6 +87,27 @@ def test_weights_have_the_bits_of_the_package(name: str, tmp_path: Path) -> None
         assert isinstance(tensor, Integers) == key.endswith("_proj.weight")
         found = tensor.floats() if isinstance(tensor, Integers) else tensor
         np.testing.assert_array_equal(found, meant[key].numpy(), err_msg=key)
+
+
+def test_several_files(tmp_path: Path) -> None:
+    config, meant = checkpoint(tmp_path, "int-w8-channel")
+    whole = load_file(tmp_path / "model.safetensors")
+    places = {name: f"part-{number % 2}.safetensors" for number, name in enumerate(sorted(whole))}
+    for file in set(places.values()):
+        save_file({name: whole[name] for name, own in places.items() if own == file}, tmp_path / file)
+    index = tmp_path / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": places}))
+    text, arrays = write_quantised("llama", config, index)
+    one, others = write_quantised("llama", config, tmp_path / "model.safetensors")
+    assert text == one and all(np.array_equal(arrays[name], others[name]) for name in others)
+    for content, match in (
+        ('{"weight_map": {"a": "../a.safetensors"}}', "expected files in the same folder, found '../a.safetensors'"),
+        ('{"weight_map": {"a": "part-0.safetensors"}}', "tensor 'a' is not in 'part-0.safetensors'"),
+        ("[]", "is no index of safetensors files"),
+    ):
+        index.write_text(content)
+        with pytest.raises(FileError, match=match):
+            write_quantised("llama", config, index)
 
 
 def by_rows(x: torch.Tensor) -> "tuple[torch.Tensor, torch.Tensor]":

@@ -200,7 +200,7 @@ def test_what_is_wrong_is_named(tmp_path: Path, capsys: pytest.CaptureFixture) -
     write_quantised("llama", CONFIG, tmp_path / "same.gguf")
     fives = RNG.integers(0, 255, (60, 176), np.uint8)
     refuse(Unsupported, "tensor 'output.weight' of Q5_K: expected one of F32, F16, BF16, Q4_0, Q8_0, Q4_K, Q6_K", model(tmp_path / "five.gguf", **{"output.weight": (fives, Kind.Q5_K)}))
-    refuse(FlagError, "expected quantised weights in a file that ends in .gguf or .safetensors", tmp_path / "model.bin")
+    refuse(FlagError, "expected quantised weights in a file that ends in .gguf, .safetensors or .safetensors.index.json", tmp_path / "model.bin")
     (tmp_path / "config.json").write_text(json.dumps(CONFIG))
     assert main(["model", "llama", f"--config={tmp_path / 'config.json'}", f"--weights={path}", "-o", "-"]) == 2
     assert "expected --weights and --weights-out, found one of them" in capsys.readouterr().err

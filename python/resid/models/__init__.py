@@ -132,15 +132,15 @@ def write_quantised(
 ) -> "tuple[str, dict[str, np.ndarray]]":
     """The program for a file of quantised weights, and the arrays of its weights, by their names. `options` are those of write_model.
 
-    `path` is a GGUF file, or a safetensors file of compressed-tensors. Raises what write_model raises, and FileError, Unsupported and ModelError for the file."""
+    `path` is a GGUF file, or a safetensors file of compressed-tensors, or the index of several. Raises what write_model raises, and FileError, Unsupported and ModelError for the file."""
     config = config if isinstance(config, Config) else Config(config)
     if Path(path).suffix == ".gguf":
         prefix = "model." if prefix is None else prefix
         tensors = gguf_names.read_weights(path, family, config, prefix)
-    elif Path(path).suffix == ".safetensors":
+    elif str(path).endswith((".safetensors", ".safetensors.index.json")):
         tensors = compressed.read_weights(path, config)
     else:
-        raise FlagError(f"'{path}': expected quantised weights in a file that ends in .gguf or .safetensors")
+        raise FlagError(f"'{path}': expected quantised weights in a file that ends in .gguf, .safetensors or .safetensors.index.json")
     integers = {name: tensor for name, tensor in tensors.items() if isinstance(tensor, Integers)}
     text = write_model(family, config, prefix=prefix, integers=integers, **options)
     wanted = {name: kind for kind, name in re.findall(r'(tensor<[^>]*>) \{resid\.weight = "([^"]*)"\}', text)}

@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from pathlib import Path
 
 import numpy as np
 
-from ..importer.errors import ModelError, Unsupported
+from ..importer.errors import FileError, ModelError, Unsupported
 from ..importer.integers import Integers
 from ..importer.weights import read
 from .config import Config
@@ -55,7 +56,7 @@ def read_weights(path: "str | Path", config: Config) -> "dict[str, np.ndarray | 
     groups.finish()
     part.finish(_HARMLESS)
 
-    tensors: "dict[str, np.ndarray | Integers]" = dict(read(path))
+    tensors: "dict[str, np.ndarray | Integers]" = dict(_read(Path(path)))
     for module in sorted({name.rpartition(".")[0] for name in tensors}):
         own = {suffix: tensors[f"{module}.{suffix}"] for suffix in _PARTS if f"{module}.{suffix}" in tensors}
         scheme = next((scheme for scheme in schemes if scheme.has(module)), None)
@@ -67,6 +68,27 @@ def read_weights(path: "str | Path", config: Config) -> "dict[str, np.ndarray | 
             del tensors[f"{module}.{suffix}"]
         tensors[f"{module}.weight"] = _integers(f"'{path}': layer '{module}'", scheme, own)
     return tensors
+
+
+def _read(path: Path) -> "dict[str, np.ndarray]":
+    """The tensors of a file, or of those that an index says, in its folder."""
+    if path.suffix != ".json":
+        return read(path)
+    try:
+        places = json.loads(path.read_text(encoding="utf-8"))["weight_map"]
+        files = sorted(set(places.values()))
+        strange = [file for file in files if Path(file).name != file]
+    except OSError as error:
+        raise FileError(f"'{path}' cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise FileError(f"'{path}' is no index of safetensors files: {error!r}") from error
+    if strange:
+        raise FileError(f"'{path}': expected files in the same folder, found '{strange[0]}'")
+    found = {file: read(path.parent / file) for file in files}
+    for name, file in places.items():
+        if name not in found[file]:
+            raise FileError(f"'{path}': tensor '{name}' is not in '{file}'")
+    return {name: found[file][name] for name, file in places.items()}
 
 
 def _read_group(group: "Config | None", whole: object) -> _Group:
