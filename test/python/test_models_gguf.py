@@ -43,7 +43,7 @@ def write(path: Path, tensors: "dict[str, tuple[np.ndarray, Kind]]", architectur
     writer = gguf.GGUFWriter(path, architecture)
     for name, value in metadata.items():
         key = name.replace("__", ".")
-        add = writer.add_float32 if isinstance(value, float) else writer.add_uint32
+        add = {float: writer.add_float32, str: writer.add_string}.get(type(value), writer.add_uint32)
         writer.add_array(key, value) if isinstance(value, list) else add(f"{architecture}.{key}", value)
     for name, (array, kind) in tensors.items():
         writer.add_tensor(name, array, raw_dtype=kind)
@@ -123,7 +123,8 @@ KINDS = {"attn_q": Kind.Q4_K, "attn_k": Kind.Q4_0, "attn_v": Kind.Q8_0, "attn_ou
 KINDS |= {"ffn_gate": Kind.Q4_0, "ffn_up": Kind.F16, "ffn_down": Kind.Q4_K}
 
 
-def model(path: Path, architecture: str = "llama", **changed: "tuple[np.ndarray, Kind]") -> Path:
+def model(path: Path, architecture: str = "llama", **changed: "tuple[np.ndarray, Kind] | str") -> Path:
+    """`changed`: tensors, and metadata that are texts."""
     rows = {"attn_k": 128, "attn_v": 128, "ffn_gate": 512, "ffn_up": 512}
     tensors: "dict[str, tuple[np.ndarray, Kind]]" = {}
     for n in range(2):
@@ -141,6 +142,7 @@ def model(path: Path, architecture: str = "llama", **changed: "tuple[np.ndarray,
     sizes |= {"attention__head_count": 4, "attention__head_count_kv": 2, "rope__dimension_count": 64, "attention__key_length": 64}
     floats = {"attention__layer_norm_rms_epsilon": 1e-5, "rope__freq_base": 10000.0}
     words = {"tokenizer__ggml__tokens": [f"t{i}" for i in range(60)]}
+    words |= {name: changed.pop(name) for name in list(changed) if isinstance(changed[name], str)}
     return write(path, tensors | changed, architecture, **sizes, **floats, **words)
 
 
@@ -181,6 +183,9 @@ def test_what_is_wrong_is_named(tmp_path: Path, capsys: pytest.CaptureFixture) -
     content = path.read_bytes()
     refuse(ModelError, "llama.block_count is 2, and 'num_hidden_layers' of 'config' is 3", path, num_hidden_layers=3)
     refuse(ModelError, "llama.rope.freq_base is 10000.0, and 'rope_theta'", path, rope_theta=5e5)
+    refuse(ModelError, "llama.rope.dimension_count is 64, and heads of 'config' have 32", path, head_dim=32)
+    scaled = model(tmp_path / "scaled.gguf", rope__scaling__type="yarn")
+    refuse(ModelError, "llama.rope.scaling.type is yarn, and positions of 'config' are scaled by none", scaled)
     refuse(ModelError, "the program has no weight for 'lm_head.weight'", path, tie_word_embeddings=True)
     refuse(Unsupported, "values of float32 that bf16 does not have: give 'dtype' as float32", path, dtype="bfloat16")
     refuse(Unsupported, "a GGUF file for 'gemma3': expected one of llama, mistral, qwen3", path, "gemma3")
@@ -198,6 +203,13 @@ def test_what_is_wrong_is_named(tmp_path: Path, capsys: pytest.CaptureFixture) -
     refuse(ModelError, "'rope_freqs.weight' turns positions in another way", model(tmp_path / "turn.gguf", **{"rope_freqs.weight": (np.full(32, 2, np.float32), Kind.F32)}))
     model(tmp_path / "same.gguf", **{"rope_freqs.weight": (np.ones(32, np.float32), Kind.F32)})
     write_quantised("llama", CONFIG, tmp_path / "same.gguf")
+    rule = {"rope_type": "llama3", "rope_theta": 1e4, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+    rule["original_max_position_embeddings"] = 32
+    lengths = 2 * np.pi * 1e4 ** (np.arange(0, 64, 2) / 64)
+    smooth = np.clip((32 / lengths - 1) / 3, 0, 1)
+    factors = (1 / ((1 - smooth) / 8 + smooth)).astype(np.float32)
+    write_quantised("llama", {**CONFIG, "rope_parameters": rule}, model(tmp_path / "three.gguf", **{"rope_freqs.weight": (factors, Kind.F32)}))
+    refuse(ModelError, "expected a tensor 'rope_freqs.weight' for positions that 'config' scales by llama3", path, rope_parameters=rule)
     fives = RNG.integers(0, 255, (60, 176), np.uint8)
     refuse(Unsupported, "tensor 'output.weight' of Q5_K: expected one of F32, F16, BF16, Q4_0, Q8_0, Q4_K, Q6_K", model(tmp_path / "five.gguf", **{"output.weight": (fives, Kind.Q5_K)}))
     refuse(FlagError, "expected quantised weights in a file that ends in .gguf, .safetensors or .safetensors.index.json", tmp_path / "model.bin")

@@ -75,6 +75,8 @@ def read_weights(path: "str | Path", family: str, config: Config, prefix: str) -
             refused.append(f"'{path}': tensor '{name}': no weight of '{family}' has such a name")
     if refused:
         raise Unsupported(refused[:8])
+    if _scaling(config) == "llama3" and "rope_freqs.weight" not in tensors:
+        raise ModelError(f"'{path}': expected a tensor 'rope_freqs.weight' for positions that '{config.name}' scales by llama3, found none")
     return weights
 
 
@@ -85,6 +87,12 @@ def _turned_back(path: "str | Path", name: str, tensor: "np.ndarray | Integers",
         raise ModelError(f"'{path}': tensor '{name}' has {rows} rows, expected {heads} heads of even size")
     order = np.arange(rows).reshape(heads, -1, 2).swapaxes(1, 2).reshape(-1)
     return tensor.rows(order) if isinstance(tensor, Integers) else tensor[order]
+
+
+def _scaling(config: Config) -> str:
+    """How config.json scales positions."""
+    rule = config.fields.get("rope_parameters") or config.fields.get("rope_scaling")
+    return str(rule.get("rope_type", rule.get("type", "none"))) if isinstance(rule, dict) else "none"
 
 
 def _compare_rates(path: "str | Path", config: Config, factors: "np.ndarray | Integers") -> None:
@@ -106,5 +114,16 @@ def _compare(path: "str | Path", metadata: "dict[str, Any]", architecture: str, 
         # Fields of config.json are read by the family that has them alone.
         found, own = metadata.get(f"{architecture}.{name}"), config.fields.get(field)
         own = rule.get(field) if own is None and isinstance(rule, dict) else own
-        if found is not None and own is not None and np.float32(own) != np.float32(found):
+        # The file has numbers of f32, or one for each layer. What is no number in config.json is refused by the family.
+        if isinstance(own, (int, float)) and found is not None and set(np.ravel(found).astype(np.float32)) != {np.float32(own)}:
             raise ModelError(f"'{path}': {architecture}.{name} is {found}, and '{field}' of '{config.name}' is {own}")
+    size = config.size("head_dim", config.size("hidden_size") // config.size("num_attention_heads"))
+    for name in ("rope.dimension_count", "attention.key_length", "attention.value_length"):
+        if metadata.get(f"{architecture}.{name}", size) != size:
+            found = metadata[f"{architecture}.{name}"]
+            raise ModelError(f"'{path}': {architecture}.{name} is {found}, and heads of '{config.name}' have {size}")
+    kind = _scaling(config)
+    kind = "none" if kind in ("default", "llama3") else kind  # of llama3 the file has a tensor of factors
+    if metadata.get(f"{architecture}.rope.scaling.type", kind) != kind:
+        found = metadata[f"{architecture}.rope.scaling.type"]
+        raise ModelError(f"'{path}': {architecture}.rope.scaling.type is {found}, and positions of '{config.name}' are scaled by {kind}")
