@@ -353,6 +353,10 @@ def QuantizeLinear : Pass<"resid-quantize-linear", "::mlir::ModuleOp"> {
     the end. Its names are those of the weight and `_scale`. There is no `@F_prepare` for them. So the integers come from a
     file, as `resid quantize` ([tools](tools.md#resid-quantize)) writes it.
 
+    With `factors`, the columns of rows are multiplied by numbers before they become integers, and whoever gives the
+    integers has divided the columns of the weights by them: then no column is much larger than the others. `factors` names
+    a weight for each rows. The numbers are a new weight, `[in]` of f32, with the names of that one and `_factor`.
+
     With `observe`, layers stay as they are. The rows that they read become results of the function.
 
     With either, the module attribute `resid.quantized` has a dictionary for each weight: `function`, `argument` (its
@@ -398,13 +402,16 @@ def QuantizeLinear : Pass<"resid-quantize-linear", "::mlir::ModuleOp"> {
 
     A weight that is a slice of a stack stays as it is.
   }];
-  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
   let options = [
     Option<"schemeName", "scheme", "std::string", "\"w8a8\"", "w8a8, w8, w8gN, w4 or w4gN">,
     Option<"given", "given", "bool", "false", "the integers come as arguments, and @F_prepare makes none">,
     Option<"observe", "observe", "bool", "false", "return the rows of layers, and rewrite nothing">,
     Option<"keepHeads", "keep-heads", "bool", "false", "layers whose result the function returns stay as they are">,
-    ListOption<"keep", "keep", "std::string", "names of arguments that stay as they are">, ReportOption<>];
+    ListOption<"keep", "keep", "std::string", "names of arguments that stay as they are">,
+    ListOption<"factors", "factors", "std::string", "names in a file of weights whose layers' rows have factors">,
+    ReportOption<>];
 }
 
 #endif

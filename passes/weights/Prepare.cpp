@@ -137,12 +137,11 @@ Value Preparation::convert(BlockArgument weight, function_ref<Value(OpBuilder &)
   return value;
 }
 
-BlockArgument Preparation::receive(BlockArgument weight, Type type, Type appended, StringRef name) {
-  changeType(weight, type);
-  BlockArgument added = appendArgument(appended, weight.getLoc(), name);
-  if (std::optional<std::string> inFile = getWeightName(function, weight.getArgNumber()))
+BlockArgument Preparation::append(BlockArgument weight, Type type, StringRef suffix) {
+  BlockArgument added = appendArgument(type, weight.getLoc(), getName(weight, "weight") + suffix.str());
+  if (std::optional<std::string> name = getWeightName(function, weight.getArgNumber()))
     function.setArgAttr(added.getArgNumber(), kWeightAttribute,
-                        StringAttr::get(function.getContext(), *inFile + "_scale"));
+                        StringAttr::get(function.getContext(), *name + suffix.str()));
   return added;
 }
 
@@ -280,7 +279,6 @@ void Preparation::moveOps(func::FuncOp prepare, ArrayRef<BlockArgument> read) {
   }
 }
 
-/// The ops that read the argument as it was are erased before anything looks at them.
 void Preparation::changeType(BlockArgument argument, Type type) {
   argument.setType(type);
   SmallVector<Type> types = llvm::to_vector(function.getArgumentTypes());

@@ -50,10 +50,11 @@ public:
   /// begins so.
   void append(Value value, StringRef name) { results.push_back({value, Value(), name.str()}); }
 
-  /// Makes an argument one of `type`, which whoever calls the function gives, beside a new argument of the type
-  /// `appended` at the end. That is a weight if the argument is one; both of its names are the argument's and `_scale`,
-  /// or begin so. Returns it.
-  BlockArgument receive(BlockArgument weight, Type type, Type appended, StringRef name);
+  /// For what whoever calls the function makes of `weight`: a new argument of `type` at the end. It is a weight if that
+  /// is one; both of its names are that one's and `suffix`, or begin so.
+  BlockArgument append(BlockArgument weight, Type type, StringRef suffix);
+  /// The ops that read the argument as it was are erased before anything looks at them.
+  void changeType(BlockArgument argument, Type type);
 
   /// The name of a weight for `compute`: that of the argument, else `otherwise`.
   static std::string getName(Value weight, StringRef otherwise);
@@ -84,7 +85,6 @@ private:
   void moveOps(func::FuncOp prepare, ArrayRef<BlockArgument> read);
   std::string getUniqueName(StringRef name);
   BlockArgument appendArgument(Type type, Location loc, StringRef name);
-  void changeType(BlockArgument argument, Type type);
   /// Makes `value` of @F_prepare what `argument` of F stands for.
   void handOver(func::FuncOp prepare, Value value, BlockArgument argument);
   void eraseUnreadArguments(func::FuncOp prepare, ArrayRef<BlockArgument> read);

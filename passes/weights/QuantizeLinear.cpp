@@ -6,6 +6,7 @@
 
 #include "dialect/Contraction.h"
 #include "dialect/ResidDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -124,6 +125,26 @@ static Value transpose(OpBuilder &builder, Location loc, Value weight, RankedTen
   return linalg::TransposeOp::create(builder, loc, weight, empty, ArrayRef<int64_t>{1, 0})->getResult(0);
 }
 
+/// Each column of `x` times the number of `factor` for it, in f32.
+static Value multiplyColumns(OpBuilder &builder, Location loc, Value x, Value factor) {
+  auto type = cast<RankedTensorType>(x.getType());
+  int64_t rank = type.getRank();
+  Value empty = tensor::EmptyOp::create(builder, loc, tensor::getMixedSizes(builder, loc, x), builder.getF32Type());
+  AffineMap rows = builder.getMultiDimIdentityMap(rank);
+  AffineMap columns = AffineMap::get(rank, 0, builder.getAffineDimExpr(rank - 1));
+  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
+  return linalg::GenericOp::create(builder, loc, TypeRange{empty.getType()}, ValueRange{x, factor}, empty,
+                                   ArrayRef<AffineMap>{rows, columns, rows}, loops,
+                                   [](OpBuilder &body, Location loc, ValueRange values) {
+                                     Value wide = values[0];
+                                     if (!wide.getType().isF32())
+                                       wide = arith::ExtFOp::create(body, loc, body.getF32Type(), wide);
+                                     Value product = arith::MulFOp::create(body, loc, wide, values[1]);
+                                     linalg::YieldOp::create(body, loc, product);
+                                   })
+      .getResult(0);
+}
+
 namespace {
 struct QuantizeLinear : resid::impl::QuantizeLinearBase<QuantizeLinear> {
   using QuantizeLinearBase::QuantizeLinearBase;
@@ -139,6 +160,11 @@ struct QuantizeLinear : resid::impl::QuantizeLinearBase<QuantizeLinear> {
     if (scheme.bits == 4 && !given && !observe) {
       getOperation().emitError() << "expected given=true beside '" << schemeName
                                  << "', since no function returns integers of 4 bits, but got none";
+      return signalPassFailure();
+    }
+    if (!factors.empty() && (!given || !scheme.hasRows)) {
+      getOperation().emitError() << "expected given=true and scheme=w8a8 beside factors, but got '" << schemeName << "'"
+                                 << (given ? "" : " without given");
       return signalPassFailure();
     }
     SmallVector<Attribute> entries;
@@ -232,7 +258,8 @@ struct QuantizeLinear : resid::impl::QuantizeLinearBase<QuantizeLinear> {
     Value integers, scale;
     if (given) {
       integers = weight;
-      scale = preparation.receive(weight, scheme.getIntegers(type), scheme.getScales(type), name);
+      preparation.changeType(weight, scheme.getIntegers(type));
+      scale = preparation.append(weight, scheme.getScales(type), "_scale");
     } else {
       integers = preparation.convert(weight, [&](OpBuilder &ops) -> Value {
         Value matrix = layers.front().getTransposed() ? transpose(ops, function.getLoc(), weight, type) : Value(weight);
@@ -242,11 +269,15 @@ struct QuantizeLinear : resid::impl::QuantizeLinearBase<QuantizeLinear> {
       });
       preparation.append(scale, name);
     }
+    Value factor =
+        llvm::is_contained(factors, getWeightName(function, weight.getArgNumber()).value_or(""))
+            ? preparation.append(weight, RankedTensorType::get({type.getDimSize(1)}, builder.getF32Type()), "_factor")
+            : Value();
     for (LinearOp layer : layers)
-      replace(layer, integers, scale, group);
+      replace(layer, integers, scale, group, factor);
   }
 
-  void replace(LinearOp layer, Value integers, Value scale, IntegerAttr group) {
+  void replace(LinearOp layer, Value integers, Value scale, IntegerAttr group, Value factor) {
     OpBuilder builder(layer);
     Value x = layer.getX(), xScale;
     if (scheme.hasRows) {
@@ -255,7 +286,8 @@ struct QuantizeLinear : resid::impl::QuantizeLinearBase<QuantizeLinear> {
         builder.setInsertionPointAfterValue(x);
         auto type = cast<RankedTensorType>(x.getType());
         Type scales = RankedTensorType::get(type.getShape().drop_back(), builder.getF32Type());
-        made = quantizeRows(builder, layer.getLoc(), x, /*group=*/IntegerAttr(), scales);
+        Value scaled = factor ? multiplyColumns(builder, layer.getLoc(), x, factor) : x;
+        made = quantizeRows(builder, layer.getLoc(), scaled, /*group=*/IntegerAttr(), scales);
         builder.setInsertionPoint(layer);
       }
       x = made.getQ();

@@ -113,7 +113,11 @@ def _parser() -> argparse.ArgumentParser:
         "--calibrate", action="append", default=[], metavar="FILE", help="arguments of one call by their names, .npz; may be repeated"
     )
     command.add_argument(
-        "--smooth", action="store_true", help="move factors from rows to weights, by the norms before; needs --calibrate"
+        "--smooth",
+        nargs="?",
+        const="norms",
+        metavar="HOW",
+        help="move factors from rows to weights: by the norms before (norms, the default), elsewhere too (rows); needs --calibrate",
     )
     command.add_argument("--keep", action="append", default=[], metavar="NAME", help="a weight that stays as it is")
     command.add_argument("--include-head", action="store_true", help="also layers whose result the function returns")

@@ -29,7 +29,8 @@ class Matrix:
 
     `bits` is that of its integers, and 0 where it stays as it is, for the reason `kept`. `error` is relative: of the layer's
     outputs on the inputs that were given, of all elements together, or of the weight where `is_of_weight`. `smoothed` says
-    whether factors moved to it from the norm before it, and `not_smoothed` why not, where that was asked.
+    whether factors moved to it from its rows: from the norm before it, or from the array `factor`. `not_smoothed` says why they
+    did not from the norm, where that was asked.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Matrix:
     kept: str = ""
     smoothed: bool = False
     not_smoothed: str = ""
+    factor: str = ""
 
     def describe(self) -> str:
         """One line of a report."""
@@ -57,7 +59,8 @@ class Matrix:
         entry: dict[str, Any] = {"name": self.name, "shape": list(self.shape), "integers": f"i{self.bits}", "scale": f"{self.name}_scale",
                                  "scale_shape": list(self.scale_shape), "error": self.error,
                                  "error_of": "weight" if self.is_of_weight else "output", "smoothed": self.smoothed}
-        return entry | ({"not_smoothed": self.not_smoothed} if self.not_smoothed else {})
+        more = {"not_smoothed": self.not_smoothed, "factor": self.factor}
+        return entry | {name: text for name, text in more.items() if text}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,7 +83,7 @@ class Quantized:
 
 
 def quantize(source: str | os.PathLike[str], weights: _Arrays, scheme: str = "w8a8", *, calibrate: Iterable[_Arrays] = (),
-             smooth: bool = False, keep: Sequence[str] = (), include_head: bool = False) -> Quantized:
+             smooth: str | None = None, keep: Sequence[str] = (), include_head: bool = False) -> Quantized:
     """Gives the linear layers of a program integers of 8 or 4 bits, and makes those of their weights.
 
     Args:
@@ -89,8 +92,9 @@ def quantize(source: str | os.PathLike[str], weights: _Arrays, scheme: str = "w8
       scheme: "w8a8": weights and rows of 8 bits; "w8" or "w4": weights alone; "w8gN" or "w4gN": with a scale for each group of
         N input features.
       calibrate: arguments of the function that are no weights, by their names, once for each call.
-      smooth: whether factors move from the columns of rows to those of weights, by the norm before the layers. They are powers
-        of two, so that the program without integers keeps its bits, unless numbers underflow or overflow. Needs `calibrate`.
+      smooth: whether factors, powers of two, move from the columns of rows to those of weights. Needs `calibrate`. "norms": by the
+        norm before the layers, where they alone read it, so that the program without integers keeps its bits, unless numbers
+        underflow or overflow. "rows": elsewhere, too, where that lowers the error: rows are multiplied before they are rounded.
       keep: names of weights that stay as they are.
       include_head: whether a layer whose result the function returns gets integers, too.
 
@@ -102,8 +106,12 @@ def quantize(source: str | os.PathLike[str], weights: _Arrays, scheme: str = "w8
     calls = list(calibrate)
     if not re.fullmatch("w8a8|w[48](g[0-9]*[02468])?", scheme) or scheme.endswith("g0"):
         raise FlagError(f"scheme: expected w8a8, w8, w8gN, w4 or w4gN, where N is even, but got '{scheme}'")
+    if smooth not in (None, "norms", "rows"):
+        raise FlagError(f"smooth: expected norms or rows, but got '{smooth}'")
     if smooth and not calls:
         raise FlagError("smooth: expected inputs to calibrate with, but got none")
+    if smooth == "rows" and scheme != "w8a8":
+        raise FlagError(f"smooth: expected w8a8 beside rows, but got '{scheme}'")
     request = Request(text, name, scheme, {one: "it is kept" for one in keep}, not include_head)
     program, record = request.rewrite()
     arrays = {key: np.asarray(array) for key, array in weights.items()}
@@ -114,23 +122,61 @@ def quantize(source: str | os.PathLike[str], weights: _Arrays, scheme: str = "w8
     for entry in record:
         arrays[entry["weight"]] = _check_weight(entry, arrays)
     observer = _Observer(request) if calls else None
-    notes = _smooth(observer, arrays, calls) if observer and smooth else {}
-    result, found, exact, rounded = dict(arrays), {}, {}, {}
+    notes = _smooth_norms(observer, arrays, calls) if observer and smooth else {}
+    layers = {key: _Layer(key, entry, _out_in(_to_f32(arrays[key]), entry)) for key, entry in entries.items() if "bits" in entry}
+    outputs = observer.errors(arrays, calls, layers) if observer else {}
+    if observer and smooth == "rows":
+        outputs |= _smooth_rows(observer, arrays, calls, layers, outputs)
+        request.factors = list(dict.fromkeys(layer.factor for layer in layers.values() if layer.factor))
+        program, _ = request.rewrite()
+    result = dict(arrays)
+    for key, layer in layers.items():
+        result[key], result[f"{key}_scale"] = _pack(layer.q, layer.entry["bits"]), layer.scales
+        if layer.factor == key:
+            result[f"{key}_factor"] = np.exp2(-layer.exponents).astype(np.float32)
+    matrices = []
     for key, entry in entries.items():
-        if "bits" in entry:
-            weight = _out_in(_to_f32(arrays[key]), entry)
-            q, scales = to_integers(weight, entry["bits"], entry["scale_shape"], f"weight '{key}'")
-            result[key], result[f"{key}_scale"] = _pack(q, entry["bits"]), scales
-            product = _multiply(q, scales)
-            found[key] = _relative(_squares(weight - product), _squares(weight))
-            if observer:
-                exact[key], rounded[key] = weight, product
-    of_outputs = observer.errors(arrays, calls, exact, rounded, scheme == "w8a8") if observer else {}
-    matrices = [Matrix(key, tuple(entry["shape"]), entry.get("bits", 0), tuple(entry.get("scale_shape", ())),
-                       of_outputs.get(key, found.get(key, 0.0)), key not in of_outputs, entry.get("kept", ""),
-                       smooth and notes.get(key) == "", notes.get(key, ""))
-                for key, entry in entries.items() if len(entry["shape"]) == 2]
+        matrix = Matrix(key, tuple(entry["shape"]), kept=entry.get("kept", ""))
+        if key in layers:
+            layer, is_of_weight = layers[key], key not in outputs
+            error = layer.error() if is_of_weight else _relative(*outputs[key])
+            factor = f"{layer.factor}_factor" if layer.factor else ""
+            matrix = Matrix(key, matrix.shape, entry["bits"], layer.scales.shape, error, is_of_weight, "",
+                            bool(factor) or notes.get(key) == "", notes.get(key, ""), factor)
+        if len(matrix.shape) == 2:
+            matrices.append(matrix)
     return Quantized(program, result, tuple(matrices), scheme, arrays)
+
+
+class _Layer:
+    """A weight and its integers. `exponents`: those of the powers of two by which its columns are multiplied first; `factor` names
+    the weight whose layers' rows are divided by them, and is empty where none are."""
+
+    def __init__(self, key: str, entry: Mapping[str, Any], weight: np.ndarray):
+        self.key, self.entry, self.weight = key, entry, weight
+        self.exponents, self.factor = np.zeros(weight.shape[1]), ""
+        self._round()
+
+    def _round(self) -> None:
+        scaled = _scale(self.weight, self.exponents)
+        self.q, self.scales = to_integers(scaled, self.entry["bits"], self.entry["scale_shape"], f"weight '{self.key}'")
+
+    def move(self, exponents: np.ndarray, factor: str) -> None:
+        self.exponents, self.factor = exponents, factor
+        self._round()
+
+    def error(self) -> float:
+        return _relative(_squares(self.weight - self.rounded()), _squares(self.weight))
+
+    def rounded(self) -> np.ndarray:
+        """What the integers and scales stand for, as columns were before they were multiplied."""
+        return _scale(_multiply(self.q, self.scales), -self.exponents)
+
+    def round_rows(self, x: np.ndarray) -> np.ndarray:
+        """The same of rows, where they become integers."""
+        if len(self.scales.shape) != 1:
+            return x
+        return _scale(_multiply(*to_integers(_scale(x, -self.exponents), 8, [x.shape[0]], f"the rows of '{self.key}'")), self.exponents)
 
 
 def to_integers(weight: np.ndarray, bits: int, scale_shape: Sequence[int], what: str) -> tuple[np.ndarray, np.ndarray]:
@@ -204,19 +250,20 @@ def _check_weight(entry: Mapping[str, Any], arrays: _Arrays) -> np.ndarray:
 
 @dataclasses.dataclass
 class Request:
-    """What is asked of the pass. `kept`: weights that stay as they are, and why."""
+    """What is asked of the pass. `kept`: weights that stay as they are, and why. `factors`: see the pass."""
 
     text: str
     name: str
     scheme: str
     kept: dict[str, str]
     keep_heads: bool
+    factors: list[str] = dataclasses.field(default_factory=list)
 
     def run(self, mode: str) -> tuple[str, list[dict[str, Any]]]:
         """The program, and what the pass recorded; see QuantizeMode of Compile.h."""
         from . import _compiler
 
-        code, messages, files, *_ = _compiler.quantize(self.text, self.name, self.scheme, list(self.kept), self.keep_heads,
+        code, messages, files, *_ = _compiler.quantize(self.text, self.name, self.scheme, list(self.kept), self.factors, self.keep_heads,
                                                        getattr(_compiler.QuantizeMode, mode))
         errors.raise_for(code, messages.decode(errors="replace"))
         return files["program.mlir"].decode(), json.loads(files.get("record.json", "[]"))
@@ -285,30 +332,43 @@ class _Observer:
             texts.append(f"@{function} takes {', '.join(inputs) or 'none'}")
         return f"; {'; '.join(texts)}"
 
-    def errors(self, arrays: _Arrays, calls: Sequence[_Arrays], exact: _Arrays, rounded: _Arrays, has_rows: bool) -> dict[str, float]:
-        """The error of the outputs of each weight's layers."""
+    def errors(self, arrays: _Arrays, calls: Sequence[_Arrays], layers: Mapping[str, _Layer]) -> dict[str, tuple[float, float]]:
+        """The sums of squares of the errors of each weight's outputs, and of the outputs."""
         sums: dict[str, tuple[float, float]] = {}
+        rounded = {key: layer.rounded().T for key, layer in layers.items()}
         for key, x in self.rows(arrays, calls):
-            other = _multiply(*to_integers(x, 8, [x.shape[0]], f"the rows of '{key}'")) if has_rows else x
-            y = x @ exact[key].T
+            y = x @ layers[key].weight.T
             error, size = sums.get(key, (0.0, 0.0))
-            sums[key] = (error + _squares(other @ rounded[key].T - y), size + _squares(y))
-        return {key: _relative(*both) for key, both in sums.items()}
+            sums[key] = (error + _squares(layers[key].round_rows(x) @ rounded[key] - y), size + _squares(y))
+        return sums
+
+    def mean_squares(self, arrays: _Arrays, calls: Sequence[_Arrays]) -> dict[str, np.ndarray]:
+        """Of each column of the rows of a weight's layers."""
+        functions = sorted({entry["function"] for entry in self.entries if "rows" in entry})
+        if len(functions) > 1:
+            raise FlagError(f"smooth: expected one function with linear layers, but got {', '.join(f'@{name}' for name in functions)}")
+        sums: dict[str, np.ndarray] = {}
+        counts: dict[str, int] = {}
+        for key, x in self.rows(arrays, calls):
+            sums[key] = sums.get(key, 0) + np.square(x, dtype=np.float64).sum(axis=0)
+            counts[key] = counts.get(key, 0) + len(x)
+        return {key: sums[key] / max(1, counts[key]) for key in sums}
 
 
-def _smooth(observer: _Observer, arrays: dict[str, np.ndarray], calls: Sequence[_Arrays]) -> dict[str, str]:
-    """Moves a factor from each column of rows to those of the weights that read them, by gamma and beta of the norm before: the
-    root of the largest number of the column over that of the weights, rounded to a power of two. Gives for each weight why
-    not, or nothing."""
-    functions = {entry["function"] for entry in observer.entries if "rows" in entry}
-    if len(functions) > 1:
-        raise FlagError(f"smooth: expected one function with linear layers, but got {', '.join(f'@{name}' for name in sorted(functions))}")
-    largest: dict[str, np.ndarray] = {}
-    for key, x in observer.rows(arrays, calls):
-        largest[key] = np.maximum(largest.get(key, np.float32(0)), np.abs(x).max(axis=0, initial=0))
+def _find_exponents(rows: np.ndarray, weights: Sequence[np.ndarray]) -> np.ndarray:
+    """Powers of two for columns: the root of the root mean square of rows over that of weights `[out, in]`; 1 where one is 0."""
+    columns = np.square(np.concatenate(weights), dtype=np.float64).mean(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exponents = np.rint(np.log2(rows / columns) / 4)
+    return np.where(np.isfinite(exponents), exponents, 0)
+
+
+def _smooth_norms(observer: _Observer, arrays: dict[str, np.ndarray], calls: Sequence[_Arrays]) -> dict[str, str]:
+    """Moves factors from gamma and beta of norms to the weights that alone read them. Gives for each weight why not, or nothing."""
+    rows = observer.mean_squares(arrays, calls)
     norms: dict[str, list[dict[str, Any]]] = {}
     for entry in observer.entries:
-        if "norm" in entry and entry["weight"] in largest:
+        if "norm" in entry and entry["weight"] in rows:
             norms.setdefault(entry["norm"]["gamma"], []).append(entry)
     for entries in norms.values():
         weights = {entry["weight"]: entry for entry in entries}
@@ -316,10 +376,7 @@ def _smooth(observer: _Observer, arrays: dict[str, np.ndarray], calls: Sequence[
         def turned(key: str, array: np.ndarray) -> np.ndarray:
             return _out_in(array, weights[key]) if key in weights else array
 
-        columns = np.max([np.abs(_to_f32(turned(key, arrays[key]))).max(axis=0) for key in weights], axis=0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            exponents = np.rint(np.log2(largest[next(iter(weights))] / columns) / 2)
-        exponents = np.where(np.isfinite(exponents), exponents, 0)
+        exponents = _find_exponents(rows[next(iter(weights))], [_to_f32(turned(key, arrays[key])) for key in weights])
         signs = {**dict.fromkeys(weights, 1), **dict.fromkeys(entries[0]["norm"].values(), -1)}
         for key, sign in signs.items():  # columns that would not come back stay as they are
             array = turned(key, arrays[key])
@@ -328,6 +385,30 @@ def _smooth(observer: _Observer, arrays: dict[str, np.ndarray], calls: Sequence[
         for key, sign in signs.items():
             arrays[key] = turned(key, _scale(turned(key, arrays[key]), sign * exponents))
     return {entry["weight"]: entry.get("not_smoothed", "") for entry in observer.entries if "bits" in entry}
+
+
+def _smooth_rows(observer: _Observer, arrays: _Arrays, calls: Sequence[_Arrays], layers: dict[str, _Layer],
+                 before: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+    """Gives factors to rows where that takes a tenth from the error of the layers that read them. Gives the errors of these."""
+    rows = observer.mean_squares(arrays, calls)
+    groups: dict[int, list[_Layer]] = {}
+    for entry in observer.entries:
+        if entry["weight"] in layers and len(entry.get("rows", ())) == 1:
+            groups.setdefault(entry["rows"][0], []).append(layers[entry["weight"]])
+    for group in groups.values():
+        exponents = _find_exponents(rows[group[0].key], [layer.weight for layer in group])
+        for layer in group:
+            layer.move(exponents, group[0].key)
+    after = observer.errors(arrays, calls, layers)
+    for group in groups.values():
+        sums = [sum(found[layer.key][0] for layer in group) for found in (before, after)]
+        if sums[1] > 0.81 * sums[0]:
+            for layer in group:
+                layer.move(np.zeros_like(layer.exponents), "")
+                after[layer.key] = before[layer.key]
+        elif f"{group[0].key}_factor" in arrays:
+            raise ModelError(f"weight '{group[0].key}': expected the name '{group[0].key}_factor' to be free, but there is such a weight")
+    return after
 
 
 def _scale(array: np.ndarray, exponents: np.ndarray) -> np.ndarray:

@@ -161,6 +161,7 @@ static ExitCode quantize(const std::string &text, const std::string &name, const
   QuantizeLinearOptions options;
   options.schemeName = quantization.scheme;
   options.keep.assign(quantization.keep.begin(), quantization.keep.end());
+  options.factors.assign(quantization.factors.begin(), quantization.factors.end());
   options.keepHeads = quantization.keepHeads;
   options.observe = quantization.mode == python::QuantizeMode::Observe;
   options.given = quantization.mode == python::QuantizeMode::Given;

@@ -34,7 +34,7 @@ enum class QuantizeMode { Given, Prepared, Observe };
 /// What is asked of resid-quantize-linear, in its options.
 struct Quantization {
   std::string scheme;
-  std::vector<std::string> keep;
+  std::vector<std::string> keep, factors;
   bool keepHeads = true;
   QuantizeMode mode = QuantizeMode::Given;
 };

@@ -30,8 +30,9 @@ static nb::tuple compile(const std::string &text, const std::string &name, const
 }
 
 static nb::tuple quantize(const std::string &text, const std::string &name, const std::string &scheme,
-                          const std::vector<std::string> &keep, bool keepHeads, python::QuantizeMode mode) {
-  return run([&] { return python::quantizeInMemory(text, name, {scheme, keep, keepHeads, mode}); });
+                          const std::vector<std::string> &keep, const std::vector<std::string> &factors, bool keepHeads,
+                          python::QuantizeMode mode) {
+  return run([&] { return python::quantizeInMemory(text, name, {scheme, keep, factors, keepHeads, mode}); });
 }
 
 NB_MODULE(_compiler, module) {
@@ -47,7 +48,8 @@ NB_MODULE(_compiler, module) {
       .value("PREPARED", python::QuantizeMode::Prepared)
       .value("OBSERVE", python::QuantizeMode::Observe);
   module.def("quantize", &quantize, nb::arg("text"), nb::arg("name"), nb::arg("scheme"), nb::arg("keep"),
-             nb::arg("keep_heads"), nb::arg("mode"), "The same of a program whose linear layers get integers.");
+             nb::arg("factors"), nb::arg("keep_heads"), nb::arg("mode"),
+             "The same of a program whose linear layers get integers.");
   module.def("versions", &python::getVersions, "resid's version and LLVM's.");
   module.def("processor", &python::describeProcessor, "What code for this processor depends on.");
 }

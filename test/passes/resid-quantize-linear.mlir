@@ -2,6 +2,8 @@
 // RUN: resid-opt %t/given.mlir -resid-quantize-linear="scheme=w4g4 given=true keep-heads=true" | FileCheck %t/given.mlir --check-prefix=GIVEN
 // RUN: resid-opt %t/given.mlir -resid-quantize-linear="scheme=w8 observe=true" | FileCheck %t/given.mlir --check-prefix=OBSERVE
 // RUN: resid-opt %t/given.mlir -resid-quantize-linear="scheme=w8g4" | FileCheck %t/given.mlir --check-prefix=GROUPS
+// RUN: resid-opt %t/given.mlir -resid-quantize-linear="given=true factors=layer.v" | FileCheck %t/given.mlir --check-prefix=FACTORS
+// RUN: not resid-opt %t/given.mlir -resid-quantize-linear="factors=layer.v" 2>&1 | FileCheck %t/given.mlir --check-prefix=LONE
 // RUN: not resid-opt %t/given.mlir -resid-quantize-linear="scheme=w8g5" 2>&1 | FileCheck %t/given.mlir --check-prefix=SCHEME
 // RUN: not resid-opt %t/given.mlir -resid-quantize-linear="scheme=w4" 2>&1 | FileCheck %t/given.mlir --check-prefix=FOUR
 // Linear layers with integers of 8 bits, and every reason to leave one as it is. The values are those of the formula
@@ -90,6 +92,15 @@ func.func @deep(%x: tensor<1x131072xf32>,
 // GROUPS: %[[T:.*]] = linalg.transpose ins(%{{.*}} : tensor<8x8xf32>) outs(%{{.*}} : tensor<8x8xf32>) permutation = [1, 0]
 // GROUPS: resid.quantize %[[T]] {granularity = group 4} : tensor<8x8xf32>
 
+// The rows of one layer are multiplied by a new weight first.
+// FACTORS: func.func @given(
+// FACTORS-SAME: %[[F:[^ ]*]]: tensor<8xf32> {resid.name = "v_factor", resid.weight = "layer.v_factor"}
+// FACTORS: %[[H:.*]] = resid.linear
+// FACTORS: %[[X:.*]] = linalg.generic {{.*}} ins(%[[H]], %[[F]] : tensor<?x8xf32>, tensor<8xf32>)
+// FACTORS: resid.quantize %[[X]] {granularity = row} : tensor<?x8xf32>
+// FACTORS-NOT: linalg.generic
+
+// LONE: error: expected given=true and scheme=w8a8 beside factors, but got 'w8a8' without given
 // SCHEME: error: expected a scheme among w8a8, w8, w8gN, w4 and w4gN, where N is even, but got 'w8g5'
 // FOUR: error: expected given=true beside 'w4', since no function returns integers of 4 bits, but got none
 func.func @given(%x: tensor<?x6xf32>, %u: tensor<8x6xf32> {resid.weight = "u"},

@@ -125,7 +125,7 @@ def test_smoothing_keeps_the_bits() -> None:
     arrays = weights()
     arrays["up"][:, 3] = 0  # has no factor
     plain = resid.quantize(PROGRAM, arrays, calibrate=[IDS])
-    smooth = resid.quantize(PROGRAM, arrays, calibrate=[IDS], smooth=True)
+    smooth = resid.quantize(PROGRAM, arrays, calibrate=[IDS], smooth="norms")
     factors = smooth.original["up"][0] / np.where(arrays["up"][0] == 0, 1, arrays["up"][0])
     assert factors[7] >= 4 and factors[3] == 0 and np.array_equal(np.frexp(factors[factors != 0])[0], np.full(31, 0.5))
     assert smooth.original["gamma"][7] * factors[7] == arrays["gamma"][7] and np.array_equal(smooth.original["down"], arrays["down"])
@@ -133,6 +133,43 @@ def test_smoothing_keeps_the_bits() -> None:
     up, down = (next(matrix for matrix in smooth.matrices if matrix.name == name) for name in ("up", "down"))
     assert up.smoothed and up.error < 0.7 * plain.matrices[1].error
     assert not down.smoothed and down.not_smoothed == "expected rows that a norm makes, but got the result of 'resid.activation'"
+
+
+def test_factors_of_rows() -> None:
+    """The residual add reads the norm, too. The values are those of the definition, in NumPy."""
+    program = """
+    func.func @model(%x: tensor<?x32xf32>, %gamma: tensor<32xf32> {resid.weight = "gamma"}, %w: tensor<32x32xf32> {resid.weight = "w"},
+        %v: tensor<64x32xf32> {resid.weight = "v"}) -> (tensor<?x32xf32>, tensor<?x64xf32>) {
+      %n = resid.rms_norm %x gamma(%gamma) {epsilon = 1.0e-5} : tensor<?x32xf32>, tensor<32xf32>
+      %f = resid.linear %n, %w : tensor<?x32xf32>, tensor<32x32xf32>
+      %y = resid.add %n, %f : tensor<?x32xf32>
+      %z = resid.linear %n, %v : tensor<?x32xf32>, tensor<64x32xf32>
+      return %y, %z : tensor<?x32xf32>, tensor<?x64xf32>
+    }"""
+    numbers = np.random.default_rng(6)
+    arrays = {name: numbers.standard_normal(shape).astype(np.float32) for name, shape in (("gamma", (32,)), ("w", (32, 32)), ("v", (64, 32)))}
+    arrays["gamma"][7] *= 50
+    x = numbers.standard_normal((9, 32)).astype(np.float32)
+    plain = resid.quantize(program, arrays, calibrate=[{"x": x}], include_head=True)
+    done = resid.quantize(program, arrays, calibrate=[{"x": x}], smooth="rows", include_head=True)
+    for matrix, before in zip(done.matrices, plain.matrices):
+        assert (matrix.factor, matrix.smoothed) == ("w_factor", True) and matrix.error < 0.7 * before.error
+        assert matrix.not_smoothed == "expected linear layers as the only readers of the norm, but got 'resid.add'"
+        assert matrix.record()["factor"] == "w_factor"
+    factor = done.weights["w_factor"]
+    assert np.array_equal(np.frexp(factor)[0], np.full(32, 0.5, np.float32)) and factor[7] < factor.max() and done.weights.keys() == {
+        "gamma", "w", "v", "w_scale", "v_scale", "w_factor"}
+    kernel = resid.compile(done.text, use_cache=False).model
+    y, z = kernel(x, *(done.weights[value.name] for value in kernel.signature.arguments[1:]))
+    alone = program[: program.index("%f =")] + "return %n : tensor<?x32xf32> }"
+    alone = alone.replace("-> (tensor<?x32xf32>, tensor<?x64xf32>)", "-> tensor<?x32xf32>")
+    n = resid.compile(alone, use_cache=False).model(x, *(arrays[name] for name in ("gamma", "w", "v")))
+    q, rows = to_integers(n * factor, 8, [9], "n")
+    for result, name, skip in ((y, "w", n), (z, "v", None)):
+        w, columns = to_integers(arrays[name] / factor, 8, [arrays[name].shape[0]], name)
+        assert np.array_equal(w, done.weights[name]) and np.array_equal(columns, done.weights[f"{name}_scale"])
+        expected = (q.astype(np.int64) @ w.T.astype(np.int64)).astype(np.float32) * (rows[:, None] * columns)
+        assert result.tobytes() == (expected if skip is None else skip + expected).tobytes()
 
 
 def test_functions_agree() -> None:
@@ -155,14 +192,16 @@ def test_functions_agree() -> None:
     assert kept["up"] == "expected functions that read the weight in one order, but got [out, in] and [in, out]"
     with pytest.raises(FlagError, match="expected one function with linear layers, but got @model, @third"):
         third = PROGRAM.replace("@model", "@third")
-        resid.quantize(PROGRAM + third, weights(), calibrate=[IDS], smooth=True)
+        resid.quantize(PROGRAM + third, weights(), calibrate=[IDS], smooth="norms")
 
 
 REFUSED: dict[str, tuple[dict, dict, type[Exception], str]] = {
     "scheme": ({}, {"scheme": "w3"}, FlagError, "scheme: expected w8a8, w8, w8gN, w4 or w4gN, where N is even, but got 'w3'"),
     "odd": ({}, {"scheme": "w4g3"}, FlagError, "but got 'w4g3'"),
     "keep": ({}, {"keep": ["upp"]}, FlagError, "keep: expected the name of a weight of the program, but got 'upp'"),
-    "smooth": ({}, {"smooth": True}, FlagError, "smooth: expected inputs to calibrate with, but got none"),
+    "smooth": ({}, {"smooth": "norms"}, FlagError, "smooth: expected inputs to calibrate with, but got none"),
+    "smooth how": ({}, {"smooth": "all", "calibrate": [IDS]}, FlagError, "smooth: expected norms or rows, but got 'all'"),
+    "smooth what": ({}, {"smooth": "rows", "scheme": "w8", "calibrate": [IDS]}, FlagError, "smooth: expected w8a8 beside rows, but got 'w8'"),
     "missing": ({"up": None}, {}, ModelError, "weight 'up': expected it among the weights, but it is not there"),
     "shape": ({"up": np.zeros((64, 31), "f4")}, {}, ModelError, "weight 'up': expected 64x32xf32, but got 64x31xf32"),
     "type": ({"up": np.zeros((64, 32), "f2")}, {}, ModelError, "weight 'up': expected 64x32xf32, but got 64x32xf16"),
@@ -201,7 +240,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[0] == "table 10x32: kept: expected linear layers as the only readers, but got 'resid.embedding'"
     assert lines[1].startswith("up 64x32: i4, error of the output ") and lines[1].endswith(", smoothed")
     assert lines[2:] == ["down 64x32: kept: it is kept", "head 10x32: kept: it is that of a head: the function returns what it computes"]
-    expected = resid.quantize(PROGRAM, arrays, "w4g32", calibrate=[IDS], keep=["down"], smooth=True)
+    expected = resid.quantize(PROGRAM, arrays, "w4g32", calibrate=[IDS], keep=["down"], smooth="norms")
     stored = read(tmp_path / "q.safetensors")
     assert stored.keys() == expected.weights.keys() and stored["up"].dtype == np.uint8
     assert all(stored[name].tobytes() == array.tobytes() for name, array in expected.weights.items())
