@@ -75,18 +75,21 @@ def torch_ways(arrays, sizes, threads):
     yield f"PyTorch {torch.__version__}, oneDNN's qlinear", linear
 
 
-def measure(ways, seconds):
-    """The median time of each, by turns."""
+def measure(ways, seconds, pause=0.0, clock=time.perf_counter, of=statistics.median):
+    """The median time of each, by turns, or what `of` makes of the times. With a pause, threads of others have stopped to spin, and a call comes before."""
     times = [[] for _ in ways]
     for _, run in ways:
         run()
     end = time.perf_counter() + seconds
     while time.perf_counter() < end or len(times[0]) < 5:
         for (_, run), taken in zip(ways, times):
-            start = time.perf_counter()
+            if pause:
+                time.sleep(pause)
+                run()
+            start = clock()
             run()
-            taken.append(time.perf_counter() - start)
-    return [statistics.median(taken) for taken in times]
+            taken.append(clock() - start)
+    return [of(taken) for taken in times]
 
 
 def main():
@@ -118,4 +121,5 @@ def main():
             print(f"  {median * 1e6:10.1f} us  {median / medians[0]:5.2f}  {2 * m * k * n / median / 1e9:8.1f} Gop/s  {name}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -28,6 +28,14 @@ func.func private @linear_{inputs}_{outputs}(%x: tensor<{T}x{inputs}xf32>, %weig
 }}
 """
 
+LINEAR_OP = """
+func.func private @linear_{inputs}_{outputs}(%x: tensor<{T}x{inputs}xf32>, %weight: tensor<{weight}xf32>,
+    %bias: tensor<{outputs}xf32>) -> tensor<{T}x{outputs}xf32> {{
+  %y = resid.linear %x, %weight bias(%bias) : tensor<{T}x{inputs}xf32>, tensor<{weight}xf32>, tensor<{outputs}xf32>
+  return %y : tensor<{T}x{outputs}xf32>
+}}
+"""
+
 # Weights in panels of 16 columns become a matrix again, which the compiler reads through.
 UNPACK = """  %empty_matrix = tensor.empty() : tensor<{shape}xf32>
   %matrix = linalg.unpack %weight outer_dims_perm = [1, 0] inner_dims_pos = [1] inner_tiles = [16] into %empty_matrix
@@ -179,7 +187,7 @@ class Model:
                      shape=f"{outputs}x{inputs}" if is_transposed else f"{inputs}x{outputs}")
         names["unpack"] = UNPACK.format(**names) if is_packed else ""
         names["tokens"] = names["tokens"].replace(self.stream, f"tensor<{self.tokens}x{inputs}xf32>")
-        return FUNCTIONS.format(**names)
+        return (LINEAR_OP if self.options.linear == "op" else FUNCTIONS).format(**names)
 
     def parameters(self, layer):
         """The names and types of a layer's weights, in the order of the arguments."""
@@ -292,6 +300,7 @@ def parse_options(arguments=None):
     parser.add_argument("--weights", choices=["in-out", "out-in", "prepared"], default="in-out",
                         help="order of a weight's dimensions; prepared: panels of 16 columns")
     parser.add_argument("--attention", choices=["linalg", "op"], default="linalg", help="op: write resid.attention")
+    parser.add_argument("--linear", choices=["linalg", "op"], default="linalg", help="op: write resid.linear, for --weights=out-in")
     parser.add_argument("--mark-weights", action="store_true", help="mark weights, for residc --weights-struct")
     parser.add_argument("--parts", action="store_true", help="print the stages of a layer as functions, too")
     parser.add_argument("--fused", action="store_true", help="write resid.add_norm instead of add and layer norm")
@@ -301,6 +310,8 @@ def parse_options(arguments=None):
     if options.layers < 1 or options.heads < 1 or options.hidden % options.heads:
         parser.error(f"expected layers, and heads that divide {options.hidden}, "
                      f"but got {options.layers} and {options.heads}")
+    if options.linear == "op" and options.weights != "out-in":
+        parser.error(f"expected --weights=out-in beside --linear=op, but got {options.weights}")
     return options
 
 

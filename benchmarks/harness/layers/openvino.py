@@ -37,12 +37,12 @@ class OpenVINO:
         inner = build.ops.gelu(build.linear(middle, *of("up")), "erf")
         return build.norm(build.ops.add(middle, build.linear(inner, *of("down"))), *of("norm2"), model.EPSILON)
 
-    def request(self, case, arrays):
+    def request(self, case, arrays, change=None):
         build, shape = self.build, (1, case.tokens, case.sizes.hidden)
         x = value = build.ops.parameter(list(shape), build.numpy.float32, name="x")
         for number in range(case.layers):
             value = self.add_layer(value, self.parameters(case, arrays, number), case.sizes)
-        request = build.request([value], [x], case.threads)
+        request = build.request([value], [x], case.threads, change=change)
         size = case.bytes_of("x")
         request.set_input_tensor(0, build.bind(build.array(bytes_at(arrays["x"], size), *shape)))
         request.set_output_tensor(0, build.bind(build.array(bytes_at(arrays["y"], size), *shape)))

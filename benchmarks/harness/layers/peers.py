@@ -203,7 +203,7 @@ class ONNXRuntime:
                     found[f"{of}{name}_{part}"] = array(arrays[f"{of}{name}_{part}"], case.sizes.hidden)
             yield from found.items()
 
-    def session(self, case, arrays, is_fused):
+    def graph(self, case, arrays, is_fused):
         helper, kind = self.onnx.helper, self.onnx.TensorProto.FLOAT
         nodes, stream, shape = [], "x", [1, case.tokens, case.sizes.hidden]
 
@@ -215,20 +215,24 @@ class ONNXRuntime:
         graph = helper.make_graph(nodes, "layers", [helper.make_tensor_value_info("x", kind, shape)],
                                   [helper.make_tensor_value_info(stream, kind, shape)], constants)
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(CONTRIBUTED, 1)]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=8)
+
+    def session(self, case, arrays, network, disabled=()):
+        kind, shape = self.onnx.TensorProto.FLOAT, [1, case.tokens, case.sizes.hidden]
         options = self.runtime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = case.threads, 1
         options.log_severity_level = 3
-        session = self.runtime.InferenceSession(
-            helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString(), options,
-            disabled_optimizers=[] if is_fused else ["SkipLayerNormFusion"], providers=["CPUExecutionProvider"])
+        session = self.runtime.InferenceSession(network.SerializeToString(), options, disabled_optimizers=list(disabled),
+                                                providers=["CPUExecutionProvider"])
         binding = session.io_binding()
         binding.bind_input("x", "cpu", 0, kind, shape, arrays["x"])
-        binding.bind_output(stream, "cpu", 0, kind, shape, arrays["y"])
+        binding.bind_output(network.graph.output[0].name, "cpu", 0, kind, shape, arrays["y"])
         return session, binding
 
     def variants(self, case, arrays):
         for is_fused in (True, False):
-            session, binding = self.session(case, arrays, is_fused)
+            session, binding = self.session(case, arrays, self.graph(case, arrays, is_fused),
+                                            () if is_fused else ("SkipLayerNormFusion",))
             name, title = ("", "") if is_fused else ("-two-nodes", f", {TWO_NODES}")
             yield Variant(f"onnx-runtime{name}", f"ONNX Runtime{title}", "onnx-runtime",
                           timed(lambda s=session, b=binding: s.run_with_iobinding(b), case.threads), is_close=True,

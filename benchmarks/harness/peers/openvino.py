@@ -43,9 +43,10 @@ class Builder:
     def join_heads(self, x, width):
         return self.ops.reshape(self.ops.transpose(x, self.integers(0, 2, 1, 3)), self.integers(0, 0, width), True)
 
-    def request(self, results, parameters, threads, sinks=()):
-        """A request for one call at a time. `sinks`: what is assigned to variables."""
+    def request(self, results, parameters, threads, sinks=(), change=None):
+        """A request for one call at a time. `sinks`: what is assigned to variables. `change` makes another model of it."""
         model = self.openvino.Model([result.output(0) for result in results], list(sinks), parameters, "measured")
+        model = change(model) if change else model
         options = {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads,
                    "NUM_STREAMS": 1, "KV_CACHE_PRECISION": "f32"}
         return self.openvino.Core().compile_model(model, "CPU", options).create_infer_request()
