@@ -33,7 +33,9 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command and returns the exit code."""
-    options = _parser().parse_args(arguments)
+    # A flag that may stand without a value takes none from the next argument.
+    given = ["--smooth=norms" if word == "--smooth" else word for word in (sys.argv[1:] if arguments is None else arguments)]
+    options = _parser().parse_args(given)
     run: Callable[[argparse.Namespace], None] = options.run
     try:
         run(options)
@@ -114,8 +116,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.add_argument(
         "--smooth",
-        nargs="?",
-        const="norms",
         metavar="HOW",
         help="move factors from rows to weights: by the norms before (norms, the default), elsewhere too (rows); needs --calibrate",
     )
