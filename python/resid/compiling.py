@@ -32,6 +32,11 @@ class Module(resid_runtime.Module):
         flags = [flag for flag in flags if not flag.startswith("--schedule=gpu-")]
         return run(source["text"], source["name"], [*flags, "-o", _DRAWING])[1][_DRAWING].decode()
 
+    def __reduce__(self) -> Any:
+        """A pickle has the program and the flags: where it is loaded, the cache or the compiler makes the code for that machine."""
+        source = self._description.get("source")
+        return super().__reduce__() if source is None else (_compile_again, (source["text"], source["name"], source["flags"]))
+
     def _repr_svg_(self) -> str:
         return self.svg()
 
@@ -109,6 +114,10 @@ def compile(source: str | os.PathLike[str], *, placement: str | None = None, par
     text, name = _read(source)
     flags = Options(placement, params, final_norm, streams, connection, mode, cpu, target, chip, grad, wrt, grad_mode, save,
                     raising, schedule, prefix, relax_rounding, pack_weights).flags()
+    return _find_or_compile(text, name, flags, use_cache, quiet)
+
+
+def _find_or_compile(text: str, name: str, flags: list[str], use_cache: bool, quiet: bool) -> Module:
     entry = cache.key(text, flags)
     found = cache.find(entry) if use_cache else None
     if found:
@@ -116,6 +125,11 @@ def compile(source: str | os.PathLike[str], *, placement: str | None = None, par
     library = _compile(text, name, flags, quiet)
     path = cache.keep(entry, library) if use_cache else None
     return Module(path, library) if path else _load_aside(library)
+
+
+def _compile_again(text: str, name: str, flags: list[str]) -> Module:
+    """From a pickle. What the compiler says beside errors was said before."""
+    return _find_or_compile(text, name, flags, use_cache=True, quiet=True)
 
 
 def _load_aside(library: bytes) -> Module:

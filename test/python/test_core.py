@@ -6,6 +6,7 @@ import inspect
 import multiprocessing
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 import threading
@@ -299,6 +300,31 @@ def test_loads_what_residc_wrote(tmp_path):
     assert s.tobytes() == (x + f).tobytes()
     with pytest.raises(resid.ShapeError, match="result 'out0': expected out="):
         loaded.add_rms(x, f, gamma)
+
+
+def test_pickles_the_program_and_its_options(cache, tmp_path):
+    kernels = resid.compile(BLOCK, placement="post")
+    pickled = pickle.dumps(kernels.block)
+    assert len(pickled) < 2000 and b"resid.block" in pickled
+    again = pickle.loads(pickled)
+    assert again.module.compile_flags() == kernels.compile_flags() != resid.compile(BLOCK).compile_flags()
+    x, gamma = numpy.ones((2, 64), "f"), numpy.full(64, 2, "f")
+    assert numpy.array_equal(again(x, gamma), kernels.block(x, gamma))
+    kernels.save(tmp_path / "k.so")
+    assert resid.load(tmp_path / "k.so").block.signature == pickle.loads(pickle.dumps(resid.load(tmp_path / "k.so"))).block.signature
+    with pytest.raises(TypeError, match="expected a module that resid.compile made"):
+        pickle.dumps(resid_runtime.load(tmp_path / "k.so").block)
+
+
+def test_times_calls(kernels):
+    x, gamma = numpy.ones((4, 256), "f"), numpy.ones(256, "f")
+    timing = kernels.add_rms.benchmark(x, x, gamma, seconds=0.01, threads=1)
+    assert 0 < timing.lower <= timing.median <= timing.upper < 0.1 and timing.calls >= 5
+    assert str(timing).endswith(f"in half of {timing.calls} calls)")
+    with pytest.raises(resid_runtime.RangeError, match="'seconds': expected a number above 0 but got 0"):
+        kernels.add_rms.benchmark(x, x, gamma, seconds=0)
+    with pytest.raises(resid_runtime.ShapeError, match="'gamma'"):
+        kernels.add_rms.benchmark(x, x, gamma[:3])
 
 
 def test_draws_and_describes(kernels):

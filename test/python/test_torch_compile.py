@@ -284,6 +284,16 @@ def test_options_are_refused():
         torch.compile(Net(), backend="resid", options={"fast": True})(torch.randn(2, 32))
 
 
+def test_explain():
+    model, x = Mixed().eval(), torch.randn(3, 16)
+    text = rt.explain(model, (x,))
+    lines = [line.split() for line in text.splitlines()]
+    assert "100.0% of the floating-point operations, in 2 programs" in text
+    assert ["aten.linear.default", "2", "0", "100.0%"] in lines
+    (bessel,) = [line for line in lines if line[0] == "aten.special_bessel_j0.default"]
+    assert bessel[1:4] == ["0", "1", "0.0%"] and " ".join(bessel[4:]) == "no such operator is covered"
+
+
 def test_wheels_name_the_backend():
     """PyTorch finds it without an import of resid.torch."""
     from importlib.metadata import PackageNotFoundError, distribution

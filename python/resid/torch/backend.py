@@ -74,6 +74,42 @@ def report(model: "nn.Module | None" = None) -> "list[GraphReport]":
     return [found for weights, found in _reports if own is None or any(id(weight()) in own for weight in weights)]
 
 
+def explain(model: Any, args: "Sequence[Any]" = (), kwargs: "Mapping[str, Any] | None" = None) -> str:
+    """What `compile` would do, as one table: for each operator how many of its nodes resid takes, their part of the floating-point
+    operations, and why others stay PyTorch's. Calls the model once, without gradients, and compiles nothing."""
+    found: list[GraphReport] = []
+
+    def look(module: GraphModule, inputs: "list[Any]") -> "Callable[..., Any]":
+        found.append(GraphReport())
+        try:
+            partition = Partition(capture(module))
+            partition.run()
+            _record(partition, found[-1])
+        except Refused as refused:
+            _refuse(module, found[-1], str(refused))
+        return module.forward
+
+    with torch.no_grad():
+        torch.compile(model, backend=look)(*args, **dict(kwargs or {}))
+    return _table(found)
+
+
+def _table(reports: "Sequence[GraphReport]") -> str:
+    nodes = [node for found in reports for node in found.nodes]
+    total = sum(node.flops for node in nodes) or 1
+    rows = [("operator", "resid", "PyTorch", "of operations", "why PyTorch")]
+    by_flops = sorted({node.operator for node in nodes}, key=lambda name: (-sum(n.flops for n in nodes if n.operator == name), name))
+    for name in by_flops:
+        own = [node for node in nodes if node.operator == name]
+        reasons = "; ".join(dict.fromkeys(node.reason for node in own if node.reason))
+        left = sum(bool(node.reason) for node in own)
+        rows.append((name, str(len(own) - left), str(left), f"{sum(node.flops for node in own) / total:.1%}", reasons))
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)) + "  " + row[4] for row in rows]
+    heads = [str(found).splitlines()[0] for found in reports]
+    return "\n".join([*heads, *(line.rstrip() for line in lines)])
+
+
 def compile(model: Any, args: "Sequence[Any]" = (), kwargs: "Mapping[str, Any] | None" = None, *, dynamic: "bool | None" = None) -> Any:
     """torch.compile(model, backend="resid"), and with inputs one call of it without gradients, so that it is compiled for these.
     `dynamic` is that of torch.compile. What is not covered stays PyTorch's: `report(model)` says what and why."""

@@ -4,10 +4,10 @@
 from ._caller import get_threads, set_threads
 from .errors import (AliasError, ArgumentError, DTypeError, Error, InternalError, LaunchError, LoadError,
                      OutOfMemoryError, PointerError, RangeError, ShapeError, UnsupportedError)
-from .kernel import Kernel
+from .kernel import Kernel, Timing
 from .library import Module, load
 from .signature import Signature, Value
 
 __all__ = ["AliasError", "ArgumentError", "DTypeError", "Error", "InternalError", "Kernel", "LaunchError", "LoadError",
            "Module", "OutOfMemoryError", "PointerError", "RangeError", "ShapeError", "Signature", "UnsupportedError",
-           "Value", "get_threads", "load", "set_threads"]
+           "Timing", "Value", "get_threads", "load", "set_threads"]

@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import math
 import re
+import statistics
+import time
 from typing import TYPE_CHECKING, Any, Sequence
 
 from . import errors, overlaps
@@ -56,6 +59,19 @@ def _find_sources(sizes: Sequence[Any]) -> tuple[Any, ...] | None:
     return tuple(sizes) if all(isinstance(size, (int, tuple)) for size in sizes) else None
 
 
+@dataclasses.dataclass(frozen=True)
+class Timing:
+    """Seconds of one call: the median of `calls`, and the lower and the upper quartile."""
+
+    median: float
+    lower: float
+    upper: float
+    calls: int
+
+    def __str__(self) -> str:
+        return f"{self.median * 1e6:.1f} us ({self.lower * 1e6:.1f} to {self.upper * 1e6:.1f} in half of {self.calls} calls)"
+
+
 class _CallSignature:
     """What inspect.signature and notebooks show of a compiled function; the class itself has none."""
 
@@ -101,12 +117,33 @@ class Kernel(Function):
         super().__init__(entry, module._library, tuple(map(_describe_value, signature.arguments, rows_like)), results,
                          numpy.empty if numpy else None, is_for_device)
         self.module = module
+        self.is_for_device = is_for_device
         self.signature = signature
         self.name = signature.name
         self.entry = entry  # The address of its DLPack entry, for callers in other languages.
 
     def __repr__(self) -> str:
         return f"<resid function {self.signature!r}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles are those of the module, with the name."""
+        return _find, (self.module, self.name)
+
+    def benchmark(self, *arguments: Any, seconds: float = 0.5, threads: int | None = None) -> Timing:
+        """Times calls with these arguments for so many seconds, and at least five calls, after one that makes the results. What
+        the calls write are these. Raises what a call raises, and UnsupportedError for functions on GPUs."""
+        if self.is_for_device:
+            raise errors.UnsupportedError(f"{self.name}: benchmark times functions on CPUs; one on a GPU only enqueues work")
+        if not 0 < seconds < math.inf:
+            raise errors.RangeError(f"argument 'seconds': expected a number above 0 but got {seconds}")
+        out, times = self(*arguments, threads=threads), list[float]()
+        end = time.perf_counter() + seconds
+        while len(times) < 5 or time.perf_counter() < end:
+            start = time.perf_counter()
+            self(*arguments, out=out, threads=threads)
+            times.append(time.perf_counter() - start)
+        lower, median, upper = statistics.quantiles(times, n=4)
+        return Timing(median, lower, upper, len(times))
 
     # Called by the compiled caller.
 
@@ -209,6 +246,10 @@ class Kernel(Function):
         like = _rows_of(value, sizes, self.signature)
         if like >= 0:
             check_rows(where, value, shape, self.signature.arguments[like], given[like].shape)
+
+
+def _find(module: Module, name: str) -> Kernel:
+    return module[name]
 
 
 def check_number(where: str, value: Value, object_: Any) -> None:

@@ -108,6 +108,10 @@ class Module:
         function.restype = ctypes.POINTER(_Info)
         return function().contents
 
+    def __reduce__(self) -> Any:
+        raise TypeError(f"{self._path}: expected a module that resid.compile made, whose pickle is its program; load the library in "
+                        "each process")
+
     def describe(self, name: str) -> dict[str, Any]:
         """What the compiler says of a function; empty for libraries of `residc --emit=shared`."""
         return next((one for one in self._description.get("functions", []) if one["symbol"] == name), {})
