@@ -171,6 +171,8 @@ class Program:
         known = tensor.known
         if known is None:
             raise ModelError("internal: a value has neither a name nor elements")
+        if tensor.weight and known.dtype != object:
+            return dataclasses.replace(tensor, ssa=self.weight(tensor.weight, tensor.element, known.shape, signed(tensor).known).ssa)
         key = ("constant", tensor.element, tensor.dims, _key(known))
         if key in self._materialised:
             return dataclasses.replace(tensor, ssa=self._materialised[key])
@@ -178,9 +180,6 @@ class Program:
             parts = [self.scalar_of_size(dim, tensor.element) for dim in known.reshape(-1)]
             result = self.op(f"tensor.from_elements {', '.join(parts)} : {tensor.type}", tensor.element, tensor.dims)
             return dataclasses.replace(tensor, ssa=result.ssa)
-        if tensor.weight:
-            ssa = self.weight(tensor.weight, tensor.element, known.shape, signed(tensor).known).ssa
-            return dataclasses.replace(tensor, ssa=ssa)
         self._materialised[key] = ssa = self.fresh_head()
         self._head.append(f"  {ssa} = arith.constant {_dense(known, tensor.element)} : {tensor.type}")
         return dataclasses.replace(tensor, ssa=ssa)

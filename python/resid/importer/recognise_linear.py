@@ -33,7 +33,7 @@ def _weight(graph: Graph, node: Node) -> None:
 def _bias(graph: Graph, node: Node) -> None:
     """A constant that is added to each row, if nothing else reads the product."""
     output = node.outputs[0]
-    if len(node.inputs) > 2 or not graph.read_once(output):
+    if len(node.inputs) > 2 or not graph.read_once(output) or node.input(1) not in graph.constants:
         return
     (add,) = graph.readers[output]
     others = [name for name in add.inputs if name != output]
