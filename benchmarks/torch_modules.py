@@ -1,11 +1,13 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Measures resid.torch beside PyTorch, eager and compiled: DropoutAddNorm forward and backward, and an encoder of
-# torch.nn with and without optimize. Writes torch.md into the folder of --out. Needs resid and PyTorch.
+# Measures resid.torch beside PyTorch, eager and compiled: DropoutAddNorm forward and backward, an encoder of torch.nn with and
+# without optimize, and whole models of transformers with random weights by backend="resid". Writes torch.md into the folder of
+# --out. Needs resid and PyTorch, and transformers for the models.
 
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import pathlib
 import platform
@@ -14,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 SIZES = ((2048, 4096), (16384, 1024))
 TYPES = ("float32", "bfloat16")
@@ -106,6 +109,46 @@ def measure_encoder(threads: int, samples: int, batch: int) -> str:
                ["optimized", "optimized, compiled"])
 
 
+def make_model(name: str) -> tuple[Any, Any]:
+    """A model of published sizes in evaluation, and one input."""
+    import torch
+    import transformers
+
+    torch.manual_seed(0)
+    if name == "GPT-2 256":
+        return transformers.GPT2Model(transformers.GPT2Config(use_cache=False)).eval(), torch.randint(0, 1000, (1, 256))
+    minilm = dict(hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536)
+    config = transformers.BertConfig(**(minilm if name == "MiniLM 128" else {}))
+    return transformers.BertModel(config).eval(), torch.randint(0, 1000, (1, 128))
+
+
+def measure_model(name: str, threads: int, samples: int) -> str:
+    """Evaluation in f32. The first call of resid is after that of backend="eager", which pays for PyTorch's tracing as well."""
+    import torch
+
+    import resid.torch  # noqa: F401  (knows the backend)
+
+    model, given = make_model(name)
+    ways: dict[str, Callable[[], Any]] = {"eager": lambda: model(given)}
+    first = {}
+    with torch.no_grad():
+        for backend in ("eager", "inductor", "resid"):
+            torch._dynamo.reset()
+            start = time.perf_counter()
+            result = torch.compile(model, backend=backend)(given)[0]
+            first[backend] = time.perf_counter() - start
+        torch.testing.assert_close(result, model(given)[0], rtol=1e-4, atol=1e-4)
+        torch._dynamo.reset()
+        for title, backend in (("compiled", "inductor"), ("resid", "resid")):
+            compiled = torch.compile(model, backend=backend)
+            compiled(given)
+            ways[title] = functools.partial(compiled, given)
+        times = by_turns(ways, samples)
+    text = row(name, threads, times, ["compiled"], ["resid"])
+    over_eager = statistics.median(a / b for a, b in zip(times["eager"], times["resid"]))
+    return f"{text} {over_eager:.2f} | {first['resid'] - first['eager']:.1f} s |"
+
+
 def processor() -> str:
     for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
@@ -115,7 +158,7 @@ def processor() -> str:
 
 def measure_all(options: argparse.Namespace) -> None:
     """A process for each number of threads: PyTorch's compiler writes that number into what it makes."""
-    found: dict[str, list[str]] = {"chain": [], "encoder": []}
+    found: dict[str, list[str]] = {"chain": [], "encoder": [], "model": []}
     for threads in options.threads:
         cache = options.out / f"inductor-{threads}"
         environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "TORCHINDUCTOR_CACHE_DIR": str(cache)}
@@ -132,7 +175,9 @@ def measure_all(options: argparse.Namespace) -> None:
              f"- Medians in ms of {options.samples} turns ± half the distance of the quartiles; the ratio is the median of those within a turn.",
              "", "| DropoutAddNorm | threads | eager | compiled | resid | of the better one's speed |", "|---|---:|---:|---:|---:|---:|",
              *found["chain"], "", "| encoder | threads | eager | compiled | optimized | optimized, compiled | better of these to better of those |",
-             "|---|---:|---:|---:|---:|---:|---:|", *found["encoder"], ""]
+             "|---|---:|---:|---:|---:|---:|---:|", *found["encoder"], "",
+             "| model | threads | eager | compiled | resid | over compiled | over eager | first result beyond backend=\"eager\" |",
+             "|---|---:|---:|---:|---:|---:|---:|---:|", *found["model"], ""]
     (options.out / "torch.md").write_text("\n".join(lines))
     print(f"written: {options.out / 'torch.md'}")
 
@@ -145,6 +190,8 @@ def measure_one(threads: int, samples: int, batch: int) -> None:
         for dtype in TYPES:
             print("chain", measure_chain(rows, width, dtype, threads, samples), flush=True)
     print("encoder", measure_encoder(threads, samples, batch), flush=True)
+    for name in ("MiniLM 128", "BERT-base 128", "GPT-2 256"):
+        print("model", measure_model(name, threads, samples), flush=True)
 
 
 def main() -> None:
