@@ -49,6 +49,25 @@ def test_fifteen_classes(name):
     assert sum(found.programs for found in reports) <= 3
 
 
+@pytest.mark.parametrize("name", ["Llama", "Mistral"])
+def test_generates(name):
+    """With a cache that grows, and of Mistral with a window; constants that the model makes are in the graph. Then with gradients."""
+    transformers = pytest.importorskip("transformers")
+    config = getattr(transformers, f"{name}Config")(hidden_size=32, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=1,
+                                                    intermediate_size=48, vocab_size=50, head_dim=16)
+    model, ids = getattr(transformers, f"{name}ForCausalLM")(config).eval(), torch.randint(3, 50, (2, 7))
+    given = dict(attention_mask=torch.ones_like(ids), max_new_tokens=4, do_sample=False, pad_token_id=0)
+    right = model.generate(ids, **given)
+    forward = model.forward
+    model.forward = torch.compile(forward, backend="resid")
+    assert torch.equal(model.generate(ids, **given), right)
+    reports = rt.report(model)
+    assert 2 <= len(reports) <= 3 and all(found.share == 1.0 and found.programs == 1 for found in reports)
+    torch.testing.assert_close(model(ids).logits, forward(ids).logits, rtol=1e-5, atol=1e-5)
+    model(ids).logits.sum().backward()
+    assert rt.report(model)[-1].share == 1.0 and all(parameter.grad is not None for parameter in model.parameters())
+
+
 class Net(nn.Module):
     def __init__(self, width=32):
         super().__init__()

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
+import functools
 import operator
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -40,10 +42,15 @@ class Placed:
 class GraphReport:
     """What became of one graph of Dynamo. `refused` says why all of it is PyTorch's; `gradients` where its gradients are from."""
 
-    nodes: list[Placed] = dataclasses.field(default_factory=list)
+    count: "Callable[[], list[Placed]]" = list
     programs: int = 0
     refused: str = ""
     gradients: str = ""
+
+    @functools.cached_property
+    def nodes(self) -> "list[Placed]":
+        """Counted when they are first asked for."""
+        return self.count()
 
     @property
     def share(self) -> float:
@@ -65,11 +72,13 @@ class GraphReport:
         return "\n".join(lines)
 
 
-_reports: "list[tuple[list[weakref.ref[torch.Tensor]], GraphReport]]" = []
+# Of graphs that were compiled last, with their weights.
+_reports: "collections.deque[tuple[list[weakref.ref[torch.Tensor]], GraphReport]]" = collections.deque(maxlen=256)
 
 
 def report(model: "nn.Module | None" = None) -> "list[GraphReport]":
-    """Of each graph that was compiled and has weights of `model`, in their order; of all graphs without it."""
+    """Of each graph that was compiled and has weights of `model`, in their order; of all graphs without it. The last 256 graphs of
+    the process are known."""
     own = None if model is None else {id(tensor) for tensor in (*model.parameters(), *model.buffers())}
     return [found for weights, found in _reports if own is None or any(id(weight()) in own for weight in weights)]
 
@@ -152,7 +161,7 @@ def _build(module: GraphModule, inputs: "Sequence[Any]", found: GraphReport, mak
 def _refuse(module: GraphModule, found: GraphReport, reason: str) -> "Callable[..., Any]":
     """All of the graph as it is."""
     found.refused, found.programs = reason, 0
-    found.nodes = [Placed(node.name, str(node.target), reason, 0) for node in module.graph.nodes if node.op.startswith("call")]
+    found.count = lambda: [Placed(node.name, str(node.target), reason, 0) for node in module.graph.nodes if node.op.startswith("call")]
     return module.forward
 
 
@@ -171,15 +180,15 @@ def _make(partition: Partition, make: "Callable[..., Any]") -> "dict[int, Any]":
 
 def _record(partition: Partition, found: GraphReport) -> None:
     found.programs = len(partition.pieces)
-    for node in partition.nodes:
-        if not is_size(node):
-            found.nodes.append(Placed(node.name, str(node.target), partition.left.get(node, ""), _flops(node)))
+    found.count = lambda: [Placed(node.name, str(node.target), partition.left.get(node, ""), _flops(node))
+                           for node in partition.nodes if not is_size(node)]
 
 
 def _flops(node: Node) -> int:
     """What PyTorch counts for one node, on tensors without elements."""
     if not isinstance(node.target, torch._ops.OpOverload):
         return 0
+    args: Any
     args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), lambda source: _as_first_called(value_of(source)))
     if operator_name(node) == "transformers.grouped_mm_fallback":
         return 2 * args[0].shape[0] * args[1].shape[1] * args[1].shape[2]
@@ -206,9 +215,10 @@ def _assemble(partition: Partition, pieces: "Mapping[int, Any]") -> "Callable[..
     old, new = partition.graph, Graph()
     made: dict[Node, Node] = {}
     output = old.output_node()
+    results: Any = output.args[0]
     if len(pieces) == 1 and not partition.captured.written:
         (compiled,), (piece,) = pieces.values(), partition.pieces.values()
-        if list(output.args[0]) == piece.outputs:
+        if list(results) == piece.outputs:
             return _call_alone(compiled, old, [*piece.inputs, *piece.weights])
     for node in old.find_nodes(op="placeholder"):
         made[node] = new.node_copy(node)
@@ -224,7 +234,6 @@ def _assemble(partition: Partition, pieces: "Mapping[int, Any]") -> "Callable[..
             is_own = node in partition.left or is_size(node) or node.op == "get_attr"
             if stages[node] == stage and node not in made and is_own and node in partition.needed:
                 made[node] = new.node_copy(node, made.__getitem__)
-    results = output.args[0]
     written = partition.captured.written
     for name, result in zip(written, results):
         target = next(node for node in made if node.op == "placeholder" and node.name == name)

@@ -47,11 +47,14 @@ def capture(module: GraphModule) -> Captured:
         with tracing(TracingContext(mode)), mode, torch.no_grad():
             whole = make_fx(module, pre_dispatch=True, tracing_mode="real")(*fakes)
             written: list[str] = []
+            _drop(whole, _DETACHING)
             if any(writes(node) for node in whole.graph.nodes):
-                from torch._functorch.aot_autograd import aot_export_module
-
-                whole, signature = aot_export_module(whole, fakes, trace_joint=False, pre_dispatch=True)
-                written = [*signature.buffers_to_mutate.values(), *signature.user_inputs_to_mutate.values()]
+                whole, written = _without_writes(whole, fakes)
+            _drop(whole, _FRESH)
+            for node in whole.graph.find_nodes(op="get_attr"):
+                node.meta["val"] = mode.from_tensor(getattr(whole, node.target))
+    except Refused:
+        raise
     except Exception as error:  # PyTorch's own tracing: what it cannot do is no mistake of the user
         raise Refused(f"tracing: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}") from error
     for node in whole.graph.nodes:
@@ -59,8 +62,38 @@ def capture(module: GraphModule) -> Captured:
             raise Refused(f"{node.target}: random numbers are PyTorch's")
         if node.op == "call_function" and not _is_plain(node):
             raise Refused(f"{node.target}: it changes more than its results")
-    weights = {new.name for old, new in zip(given, whole.graph.nodes) if _is_weight(old)}
+    weights = {new.name for old, new in zip(given, whole.graph.find_nodes(op="placeholder"), strict=True) if _is_weight(old)}
     return Captured(whole, weights, written)
+
+
+# Their results are their arguments, as far as no autograd listens; the second ones' only where nothing is written.
+_DETACHING = (torch.ops.aten.detach.default, torch.ops.aten.detach_.default)
+_FRESH = (torch.ops.aten.lift_fresh.default, torch.ops.aten.lift_fresh_copy.default)
+
+
+def _drop(module: GraphModule, targets: "tuple[Any, ...]") -> None:
+    for node in list(module.graph.nodes):
+        if node.target in targets:
+            node.replace_all_uses_with(node.args[0])
+            module.graph.erase_node(node)
+
+
+def _without_writes(module: GraphModule, fakes: "list[Any]") -> "tuple[GraphModule, list[str]]":
+    """The graph with results in place of writes, and which of its arguments the first results are written to."""
+    from torch._functorch.aot_autograd import aot_export_module
+
+    whole, signature = aot_export_module(module, fakes, trace_joint=False, pre_dispatch=True)
+    constants = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
+    if signature.buffers_to_mutate:
+        raise Refused("it writes a constant of the graph")
+    for node in whole.graph.find_nodes(op="placeholder"):
+        if node.name in constants:  # one of the graph, and no argument
+            name = node.name + "_constant"
+            setattr(whole, name, module.get_buffer(constants[node.name]))
+            with whole.graph.inserting_before(node):
+                node.replace_all_uses_with(whole.graph.get_attr(name))
+            whole.graph.erase_node(node)
+    return whole, list(signature.user_inputs_to_mutate.values())
 
 
 def _is_plain(node: Node) -> bool:

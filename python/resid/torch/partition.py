@@ -16,7 +16,7 @@ from torch.fx import Graph, Node
 from resid.importer import Imported, from_graph
 from resid.importer import elements
 from resid.importer.errors import ImportFailure
-from resid.importer.torch_reader import Stored, from_torch, operator_name, read_graph, writes
+from resid.importer.torch_reader import Stored, array_of, from_torch, operator_name, read_graph, writes
 
 from .graphs import Captured, is_tensor, value_of
 
@@ -31,7 +31,8 @@ class Piece:
     def __init__(self, name: str, nodes: "list[Node]", inputs: "list[Node]", outputs: "list[Node]", weights: "set[str]") -> None:
         self.name, self.nodes, self.outputs = name, nodes, outputs
         self.weights = [node for node in inputs if node.name in weights and _can_be_weight(value_of(node))]
-        self.inputs = [node for node in inputs if node not in self.weights]
+        self.constants = [node for node in inputs if node.op == "get_attr"]
+        self.inputs = [node for node in inputs if node not in self.weights and node not in self.constants]
         self.sizes = _unique(source for node in nodes for source in node.all_input_nodes if not is_tensor(source) and is_size(source))
         self.imported: "Imported | None" = None
 
@@ -52,7 +53,7 @@ class Piece:
         """Raises ImportFailure."""
         graph, new = Graph(), {}
         self.named: dict[str, Node] = {}
-        for node in [*self.inputs, *self.weights, *self.sizes]:
+        for node in [*self.inputs, *self.weights, *self.constants, *self.sizes]:
             new[node] = graph.placeholder(node.name)
         for node in self.nodes:
             new[node] = graph.node_copy(node, new.__getitem__)
@@ -61,6 +62,9 @@ class Piece:
             copy.meta = node.meta
             self.named[copy.name] = node
         stored = {new[node].name: Stored(node.name, _no_array(value_of(node)), True) for node in self.weights}
+        for node in self.constants:
+            tensor = getattr(node.graph.owning_module, node.target)
+            stored[new[node].name] = Stored(node.name, array_of(tensor), False)
         self.imported = from_graph(read_graph(graph, self.name, stored))
         return self.imported
 
@@ -111,7 +115,7 @@ class Partition:
     def leave(self, nodes: "Iterable[Node]", reason: str) -> None:
         for node in nodes:
             self.left.setdefault(node, reason)
-            source = node.args[0] if node.target is operator.getitem else node
+            source: Any = node.args[0] if node.target is operator.getitem else node
             for part in [source, *(user for user in source.users if user.target is operator.getitem)]:
                 if not is_size(part):
                     self.left.setdefault(part, reason)
@@ -143,7 +147,8 @@ class Partition:
 
     def _divide(self) -> None:
         """Pieces of resid have odd stages, nodes of PyTorch even ones: a node follows all that it reads."""
-        self.stages, members = {}, {}
+        members: dict[int, list[Node]] = {}
+        self.stages = {}
         for node in self.graph.nodes:
             own = int(node.op == "call_function" and node not in self.left and not is_size(node))
             sources = [source for source in node.all_input_nodes if not own or not is_size(source)]
@@ -193,7 +198,7 @@ class Partition:
 def _may_be_view(node: Node) -> bool:
     schema = getattr(node.target, "_schema", None)
     if node.target is operator.getitem:
-        return _may_be_view(node.args[0])
+        return _may_be_view(node.all_input_nodes[0])
     return schema is not None and (
         any(result.alias_info is not None for result in schema.returns) or schema.name.removeprefix("aten::") in _MAY_BE_ARGUMENTS
     )
