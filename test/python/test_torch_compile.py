@@ -292,6 +292,27 @@ def test_copies_and_pickles():
     near(model, torch.compile(compiled, backend="resid"), x)  # twice
 
 
+def test_elements_of_weights_are_in_no_program():
+    """A mask and a filler that change after compiling, where other elements would let the program be simpler."""
+
+    class Masked(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.mask, self.filler = nn.Buffer(torch.zeros(5, 5)), nn.Buffer(torch.zeros(5, 5))
+
+        def forward(self, q):
+            scores = (q @ q.transpose(-1, -2) + self.mask).softmax(-1)
+            return torch.where(scores.isnan(), self.filler, scores) @ q
+
+    model, q = Masked().eval(), torch.randn(2, 2, 5, 8)
+    compiled = torch.compile(model, backend="resid")
+    near(model, compiled, q)
+    model.mask[1] = -torch.inf
+    model.filler.fill_(2.0)
+    near(model, compiled, q)
+    assert only(model).programs == 1
+
+
 def test_two_instances_of_one_class():
     a, b, x = Net().eval(), Net().eval(), torch.randn(5, 32)
     for model in (a, b, a):

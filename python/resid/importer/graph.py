@@ -106,6 +106,10 @@ class Graph:
         floats = array is not None and str(array.dtype) in ("float16", "bfloat16", "float32", "float64")
         return floats and name in self.parameters and array.ndim > 0 and array.size > 1
 
+    def elements(self, name: str) -> np.ndarray | None:
+        """Those of a constant that has them for good; None of a weight, whose elements a program may not hang on."""
+        return None if self.is_weight(name) else self.constants.get(name)
+
     def same_type(self, left: str, right: str) -> bool:
         """Whether two values are known to have one element type and one shape."""
         return left in self.types and self.types[left] == self.types.get(right)

@@ -89,7 +89,7 @@ def _through(graph: Graph, name: str) -> tuple[str, bool]:
     if node.op != "Where":
         return _through(graph, node.input(0)) if node.output(0) == name else (name, False)
     test = graph.maker(node.input(0), "IsNaN")
-    zeros = graph.constants.get(node.input(1))
+    zeros = graph.elements(node.input(1))
     if test is None or test.input(0) != node.input(2) or zeros is None or np.any(zeros):
         return name, False
     return (_through(graph, node.input(2))[0], True) if graph.same_type(name, node.input(2)) else (name, False)
@@ -116,9 +116,9 @@ def _masks(graph: Graph, name: str) -> tuple[str, str, float, str]:
 def _sees_a_key(graph: Graph, mask: str) -> bool:
     """Whether each query is known to have a key that is not masked: by a constant mask, or by rows of one that begin at its
     first key, which no row of it masks."""
-    array, cut = graph.constants.get(mask), graph.maker(mask, "Slice")
+    array, cut = graph.elements(mask), graph.maker(mask, "Slice")
     if array is None and cut is not None:
-        array = graph.constants.get(cut.input(0))
+        array = graph.elements(cut.input(0))
         starts, axes = (graph.constants.get(cut.input(i)) for i in (1, 3))
         if array is None or starts is None or axes is None or len(cut.inputs) > 4:
             return False
