@@ -98,8 +98,9 @@ def explain(model: Any, args: "Sequence[Any]" = (), kwargs: "Mapping[str, Any] |
             _refuse(module, found[-1], str(refused))
         return module.forward
 
+    looking: Any = torch.compile(model, backend=look)
     with torch.no_grad():
-        torch.compile(model, backend=look)(*args, **dict(kwargs or {}))
+        looking(*args, **dict(kwargs or {}))
     return _table(found)
 
 
@@ -122,7 +123,7 @@ def _table(reports: "Sequence[GraphReport]") -> str:
 def compile(model: Any, args: "Sequence[Any]" = (), kwargs: "Mapping[str, Any] | None" = None, *, dynamic: "bool | None" = None) -> Any:
     """torch.compile(model, backend="resid"), and with inputs one call of it without gradients, so that it is compiled for these.
     `dynamic` is that of torch.compile. What is not covered stays PyTorch's: `report(model)` says what and why."""
-    compiled = torch.compile(model, backend=resid_backend, dynamic=dynamic)
+    compiled: Any = torch.compile(model, backend=resid_backend, dynamic=dynamic)
     if args or kwargs:
         with torch.no_grad():
             compiled(*args, **dict(kwargs or {}))
@@ -191,7 +192,7 @@ def _flops(node: Node) -> int:
     args: Any
     args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), lambda source: _as_first_called(value_of(source)))
     if operator_name(node) == "transformers.grouped_mm_fallback":
-        return 2 * args[0].shape[0] * args[1].shape[1] * args[1].shape[2]
+        return int(2 * args[0].shape[0] * args[1].shape[1] * args[1].shape[2])
     counter = FlopCounterMode(display=False)
     try:
         with torch.no_grad(), counter:

@@ -82,6 +82,7 @@ def _without_writes(module: GraphModule, fakes: "list[Any]") -> "tuple[GraphModu
     """The graph with results in place of writes, and which of its arguments the first results are written to."""
     from torch._functorch.aot_autograd import aot_export_module
 
+    whole: Any
     whole, signature = aot_export_module(module, fakes, trace_joint=False, pre_dispatch=True)
     constants = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
     if signature.buffers_to_mutate:

@@ -63,7 +63,7 @@ class Piece:
             self.named[copy.name] = node
         stored = {new[node].name: Stored(node.name, _no_array(value_of(node)), True) for node in self.weights}
         for node in self.constants:
-            tensor = getattr(node.graph.owning_module, node.target)
+            tensor = getattr(node.graph.owning_module, str(node.target))
             stored[new[node].name] = Stored(node.name, array_of(tensor), False)
         self.imported = from_graph(read_graph(graph, self.name, stored))
         return self.imported
