@@ -126,9 +126,7 @@ def _ordered(r: _Reader, call: Call) -> Any:
     count = call["k"] if name == "topk" else tensor.meta["val"].shape[dim]
     if not isinstance(count, int):
         raise Unsupported(f"{count} numbers, which are known at run time only")
-    results = r.add(
-        "resid.Ordered", [r.name(tensor)], {"axis": dim, "count": count, "descending": int(descending)}, outputs=2
-    )
+    results = r.add_several("resid.Ordered", [r.name(tensor)], {"axis": dim, "count": count, "descending": int(descending)}, 2)
     return results[1] if name == "argsort" else results
 
 

@@ -223,17 +223,22 @@ class _Reader:
 
     # -- what the operators ask for
 
-    def add(self, op: str, inputs: Sequence[str], attributes: "dict[str, Any] | None" = None, outputs: int = 1) -> Any:
-        """Adds a node; returns the name of its result, or a list where there are several."""
-        names = [self.graph.fresh(self.current) for _ in range(outputs)]
-        self.graph.nodes.append(Node(op, list(inputs), names, attributes or {}, self.current))
-        return names[0] if outputs == 1 else names
+    def add(self, op: str, inputs: Sequence[str], attributes: "dict[str, Any] | None" = None) -> str:
+        """Adds a node of one result; returns its name."""
+        return self.add_several(op, inputs, attributes or {}, 1)[0]
+
+    def add_several(self, op: str, inputs: Sequence[str], attributes: "dict[str, Any]", count: int) -> list[str]:
+        """Adds a node; returns the names of its results."""
+        names = [self.graph.fresh(self.current) for _ in range(count)]
+        self.graph.nodes.append(Node(op, list(inputs), names, attributes, self.current))
+        return names
 
     def name(self, value: Any) -> str:
         """The name of a tensor."""
         if not hasattr(value, "op"):
             raise Unsupported(f"expected a tensor, found {value!r}")
-        return self.names[value]
+        name: str = self.names[value]
+        return name
 
     def expression(self, value: Any) -> str:
         """What torch writes for a number that is computed from sizes of the arguments."""

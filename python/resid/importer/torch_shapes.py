@@ -235,8 +235,7 @@ def _gather(r: _Reader, call: Call) -> str:
 def _split(r: _Reader, call: Call) -> list[str]:
     dim = call["dim"]
     sizes = [part.shape[dim] for part in call.node.meta["val"]]
-    names = r.add("Split", [r.name(call["self"]), r.sizes(sizes)], {"axis": dim}, outputs=len(sizes))
-    return [names] if len(sizes) == 1 else names
+    return r.add_several("Split", [r.name(call["self"]), r.sizes(sizes)], {"axis": dim}, len(sizes))
 
 
 @_torch("unbind")
