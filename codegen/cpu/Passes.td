@@ -109,6 +109,8 @@ def LowerKernels : Pass<"resid-lower-kernels", "::mlir::ModuleOp"> {
            "width in bits of the vectors of integers">,
     Option<"hasByteDot", "byte-dot", "bool", /*default=*/"false",
            "the target adds four products of bytes to a number">,
+    Option<"hasByteMatrices", "byte-matrices", "bool", /*default=*/"false",
+           "the target multiplies two rows of eight bytes by two columns">,
     Option<"isX86", "x86", "bool", /*default=*/"false",
            "the target is an x86-64: rows may be written by non-temporal stores">,
     Option<"schedule", "schedule", "std::string", /*default=*/"",

@@ -191,6 +191,7 @@ Expected<TargetDescription> machine::resolveTarget(StringRef tripleName, StringR
   // Registers of 512 bits have the instructions of AVX-512 alone.
   bool hasWideDot = target.hasFeature(aarch64 ? "dotprod" : "avx512vnni") && (aarch64 || target.hasFeature("avx512vl"));
   target.facts.hasByteDot = hasWideDot || (triple.isX86() && width.bits == 256 && target.hasFeature("avxvnni"));
+  target.facts.hasByteMatrices = aarch64 && hasWideDot && target.hasFeature("i8mm");
   return target;
 }
 

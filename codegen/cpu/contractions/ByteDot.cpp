@@ -63,14 +63,62 @@ Value ByteDot::pack(Code &code, Value bytes) const {
   return code.create<LLVM::ShuffleVectorOp>(even, odd, lanes);
 }
 
-Value ByteDot::add(Code &code, Value sums, Value a, Value b) const {
-  int64_t lanes = cast<VectorType>(sums.getType()).getNumElements(), piece = std::min(lanes, getPieceLanes());
+Value ByteDot::addInPieces(Code &code, Value sums, Value a, Value b, int64_t piece,
+                           function_ref<Value(Value sums, Value a, Value b)> add) const {
+  int64_t lanes = cast<VectorType>(sums.getType()).getNumElements();
   int64_t perLane = cast<VectorType>(b.getType()).getNumElements() / lanes;
   SmallVector<Value> pieces;
   for (int64_t first = 0; first < lanes; first += piece)
-    pieces.push_back(addPiece(code, takeLanes(code, sums, first, piece), takeLanes(code, a, 0, piece),
-                              takeLanes(code, b, first * perLane, piece * perLane)));
+    pieces.push_back(add(takeLanes(code, sums, first, piece), takeLanes(code, a, 0, piece),
+                         takeLanes(code, b, first * perLane, piece * perLane)));
   return join(code, pieces);
+}
+
+Value ByteDot::add(Code &code, Value sums, Value a, Value b) const {
+  int64_t piece = std::min(cast<VectorType>(sums.getType()).getNumElements(), getPieceLanes());
+  auto add = [&](Value sums, Value a, Value b) { return addPiece(code, sums, a, b); };
+  return addInPieces(code, sums, a, b, piece, add);
+}
+
+/// A vector of so many lanes that `find` gives for each `group` of them, by its number; those of b follow a's.
+static Value shuffle(Code &code, Value a, Value b, int64_t groups, function_ref<SmallVector<int32_t>(int32_t)> find) {
+  SmallVector<int32_t> lanes;
+  for (int32_t group = 0; group < groups; ++group)
+    lanes.append(find(group));
+  return code.create<LLVM::ShuffleVectorOp>(a, b, lanes);
+}
+
+static int32_t countLanes(Value vector) { return int32_t(cast<VectorType>(vector.getType()).getNumElements()); }
+
+Value ByteDot::joinRows(Code &code, Value first, Value second) const {
+  int32_t lanes = countLanes(first);
+  return shuffle(code, first, second, lanes / 2, [=](int32_t pair) -> SmallVector<int32_t> {
+    return {2 * pair, 2 * pair + 1, lanes + 2 * pair, lanes + 2 * pair + 1};
+  });
+}
+
+std::pair<Value, Value> ByteDot::splitRows(Code &code, Value both) const {
+  auto take = [&](int32_t begin) {
+    return shuffle(code, both, both, countLanes(both) / 4, [=](int32_t pair) -> SmallVector<int32_t> {
+      return {4 * pair + begin, 4 * pair + begin + 1};
+    });
+  };
+  return {take(0), take(2)};
+}
+
+Value ByteDot::joinTerms(Code &code, Value first, Value second) const {
+  int32_t lanes = countLanes(first);
+  return shuffle(code, first, second, lanes, [=](int32_t column) -> SmallVector<int32_t> {
+    return {column, lanes + column};
+  });
+}
+
+Value ByteDot::addPairs(Code &code, Value sums, Value a, Value b) const {
+  auto add = [&](Value sums, Value a, Value b) {
+    return callIntrinsic(code, "llvm.aarch64.neon.smmla.v4i32.v16i8", sums.getType(),
+                         {sums, asIntegers(code, a, 8), asIntegers(code, b, 8)});
+  };
+  return addInPieces(code, sums, a, b, /*piece=*/4, add);
 }
 
 Value ByteDot::addPiece(Code &code, Value sums, Value a, Value b) const {

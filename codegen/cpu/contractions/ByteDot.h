@@ -30,7 +30,19 @@ public:
   /// sums + the products of one part of both, in any order and modulo 2^32; `a` is one number in all lanes.
   Value add(Code &code, Value sums, Value a, Value b) const;
 
+  /// Whether eight bytes of two rows are multiplied by those of two columns at a time.
+  bool takesPairs() const { return target.hasByteMatrices; }
+  /// Sums of two rows, side by side for each two columns, and back.
+  Value joinRows(Code &code, Value first, Value second) const;
+  std::pair<Value, Value> splitRows(Code &code, Value both) const;
+  /// Numbers of b and those that follow them in each column, side by side.
+  Value joinTerms(Code &code, Value first, Value second) const;
+  /// The sums of two rows + the products; `a` has two numbers of each row, and `b` is of joinTerms.
+  Value addPairs(Code &code, Value sums, Value a, Value b) const;
+
 private:
+  Value addInPieces(Code &code, Value sums, Value a, Value b, int64_t piece,
+                    function_ref<Value(Value sums, Value a, Value b)> add) const;
   Value addPiece(Code &code, Value sums, Value a, Value b) const;
   int64_t getPieceLanes() const { return (hasExcess() ? target.vectorBits : target.integerBits) / 32; }
 

@@ -67,6 +67,7 @@ private:
   SmallVector<Value> spreadToPanels(Value number);
   SmallVector<Value> addTerms(ValueRange sums, Value first, int64_t count);
   SmallVector<Value> addBytes(ValueRange sums, Value first);
+  SmallVector<Value> addPairsOfBytes(ValueRange sums, Value end);
   Type getTypeOfA() const { return isa<IntegerType>(form.arithmetic) ? form.bType : form.arithmetic; }
   SmallVector<Value> addPanels(ValueRange sums);
   SmallVector<Value> addIntegers(ValueRange sums);
@@ -172,6 +173,45 @@ SmallVector<Value> MicroKernelEmitter::addBytes(ValueRange sums, Value first) {
   return next;
 }
 
+/// The same of two groups for each two rows, up to `end`.
+SmallVector<Value> MicroKernelEmitter::addPairsOfBytes(ValueRange sums, Value end) {
+  ByteDot dot(target);
+  int64_t step = getInterleavedTerms(form.bType);
+  size_t width = panels.size();
+  SmallVector<Value> pairs, result;
+  for (int64_t row = 0; row < form.rows; row += 2)
+    for (size_t panel = 0; panel < width; ++panel)
+      pairs.push_back(dot.joinRows(code, sums[row * width + panel], sums[(row + 1) * width + panel]));
+  pairs = code.loop(code.constant(0), end, 2 * step, pairs, [&](Value first, ValueRange carried) {
+    SmallVector<Value> next(carried), columns;
+    for (auto [panel, lanes] : llvm::enumerate(panels)) {
+      auto load = [&](Value term) {
+        Value start = code.at(bPanels[panel], form.bType, code.multiply(term, form.termLength));
+        return code.load(VectorType::get(lanes, form.arithmetic), start);
+      };
+      columns.push_back(dot.joinTerms(code, load(first), load(code.add(first, step))));
+    }
+    for (int64_t row = 0; row < form.rows; row += 2) {
+      auto load = [&](Value start) {
+        return code.load(VectorType::get(2, form.arithmetic), code.at(start, form.bType, first));
+      };
+      Value a =
+          code.create<LLVM::ShuffleVectorOp>(load(aRows[row]), load(aRows[row + 1]), ArrayRef<int32_t>{0, 1, 2, 3});
+      for (size_t panel = 0; panel < width; ++panel) {
+        Value &sum = next[row / 2 * width + panel];
+        sum = dot.addPairs(code, sum, a, columns[panel]);
+      }
+    }
+    return next;
+  });
+  for (int64_t row = 0; row < form.rows; ++row)
+    for (size_t panel = 0; panel < width; ++panel) {
+      auto [first, second] = dot.splitRows(code, pairs[row / 2 * width + panel]);
+      result.push_back(row % 2 ? second : first);
+    }
+  return result;
+}
+
 SmallVector<Value> MicroKernelEmitter::addIntegers(ValueRange sums) {
   auto add = [&](Value term, ValueRange columns, ValueRange carried) {
     SmallVector<Value> next(carried);
@@ -193,8 +233,17 @@ SmallVector<Value> MicroKernelEmitter::addPanels(ValueRange sums) {
     bPanels.push_back(code.at(operands.b, form.bType, code.multiply(operands.panelStride, panel)));
   int64_t step = getInterleavedTerms(form.bType);
   Value zero = code.constant(0), whole = operands.terms;
-  if (isa<IntegerType>(form.arithmetic))
-    return code.loop(zero, whole, step, sums, [&](Value term, ValueRange carried) { return addBytes(carried, term); });
+  if (isa<IntegerType>(form.arithmetic)) {
+    SmallVector<Value> before(sums);
+    if (ByteDot(target).takesPairs() && form.rows % 2 == 0) {
+      Value groups = code.ceilDivide(whole, code.constant(step));
+      Value end = code.multiply(code.divide(groups, 2), 2 * step);
+      before = addPairsOfBytes(sums, end);
+      zero = end;
+    }
+    return code.loop(zero, whole, step, before,
+                     [&](Value term, ValueRange carried) { return addBytes(carried, term); });
+  }
   if (step > 1)
     whole = code.multiply(code.divide(operands.terms, step), step);
   SmallVector<Value> added =
