@@ -26,6 +26,18 @@ static RankedTensorType getScaleType(Type quantized, Granularity granularity, st
   return RankedTensorType::get(shape, Float32Type::get(type.getContext()));
 }
 
+/// A group is there exactly for that granularity, and its size and that of the last dimension are right.
+static LogicalResult verifyGroup(function_ref<InFlightDiagnostic()> emitError, RankedTensorType type,
+                                 Granularity granularity, std::optional<int64_t> group) {
+  if (group.has_value() != (granularity == Granularity::Group))
+    return emitError() << "expected group exactly where granularity is group";
+  if (group && *group < 1)
+    return emitError() << "expected groups of 1 or more but got " << *group;
+  if (group && (type.isDynamicDim(type.getRank() - 1) || type.getShape().back() == 0))
+    return emitError() << "expected a static last dimension of 1 or more for groups but got " << type;
+  return success();
+}
+
 static RankedTensorType withElement(Type type, Type element) {
   return cast<RankedTensorType>(cast<RankedTensorType>(type).clone(element));
 }
@@ -111,11 +123,13 @@ ParseResult QuantizeOp::parse(OpAsmParser &parser, OperationState &state) {
   if (parseGranularity<QuantizeOp>(parser, state) || parser.parseColon() || parser.getCurrentLocation(&place) ||
       parseTypes(parser, {{"x", xType}, {"scale", scaleType, scale.has_value()}}))
     return failure();
+  auto ranked = dyn_cast<RankedTensorType>(xType);
+  if (!ranked || ranked.getRank() == 0)
+    return parser.emitError(place, "expected x to be a ranked tensor of rank 1 or more, but got ") << xType;
+  auto emitError = [&] { return parser.emitError(place); };
+  if (failed(verifyGroup(emitError, ranked, findGranularity(state), findGroup(state))))
+    return failure();
   RankedTensorType found = getScaleType(xType, findGranularity(state), findGroup(state));
-  if (!found)
-    return parser.emitError(place, "expected x of rank 1 or more, and for groups of 1 or more with a static last "
-                                   "dimension of 1 or more, but got ")
-           << xType;
   state.addTypes(withElement(xType, parser.getBuilder().getI8Type()));
   if (!scale)
     state.addTypes(found);
@@ -161,18 +175,6 @@ void DequantizeOp::print(OpAsmPrinter &printer) {
 
 //===------------------------------------------- verifiers --------------------------------------------------------===//
 
-/// A group is there exactly for that granularity, and its size and that of the last dimension are right.
-static LogicalResult verifyGroup(Operation *op, RankedTensorType type, Granularity granularity,
-                                 std::optional<int64_t> group) {
-  if (group.has_value() != (granularity == Granularity::Group))
-    return op->emitOpError("expected group exactly where granularity is group");
-  if (group && *group < 1)
-    return op->emitOpError("expected groups of 1 or more but got ") << *group;
-  if (group && (type.isDynamicDim(type.getRank() - 1) || type.getShape().back() == 0))
-    return op->emitOpError("expected a static last dimension of 1 or more for groups but got ") << type;
-  return success();
-}
-
 static LogicalResult verifyScaleShape(Operation *op, RankedTensorType expected, RankedTensorType scale) {
   if (succeeded(verifyCompatibleShape(scale.getShape(), expected.getShape())))
     return success();
@@ -181,7 +183,7 @@ static LogicalResult verifyScaleShape(Operation *op, RankedTensorType expected, 
 
 LogicalResult QuantizeOp::verify() {
   RankedTensorType x = getX().getType();
-  if (failed(verifyGroup(*this, x, getGranularity(), getGroup()))) // quantize.C2
+  if (failed(verifyGroup([&] { return emitOpError(); }, x, getGranularity(), getGroup()))) // quantize.C2
     return failure();
   RankedTensorType expected = getScaleType(x, getGranularity(), getGroup());
   if (getStaticScale() && failed(verifyScaleShape(*this, expected, getStaticScale().getType()))) // quantize.C3
@@ -197,7 +199,7 @@ LogicalResult QuantizeOp::verify() {
 
 LogicalResult DequantizeOp::verify() {
   RankedTensorType q = getQ().getType();
-  if (failed(verifyGroup(*this, q, getGranularity(), getGroup()))) // dequantize.C2
+  if (failed(verifyGroup([&] { return emitOpError(); }, q, getGranularity(), getGroup()))) // dequantize.C2
     return failure();
   if (failed(verifyScaleShape(*this, getScaleType(q, getGranularity(), getGroup()),
                               getScale().getType()))) // dequantize.C3

@@ -9,7 +9,7 @@ func.func @quantize.C1_element(%x: tensor<4x8xf64>) {
 // -----
 
 func.func @quantize.C1_rank(%x: tensor<f32>) {
-  // expected-error @+1 {{expected x of rank 1 or more, and for groups of 1 or more with a static last dimension of 1 or more, but got 'tensor<f32>'}}
+  // expected-error @+1 {{expected x to be a ranked tensor of rank 1 or more, but got 'tensor<f32>'}}
   %0:2 = resid.quantize %x {granularity = row} : tensor<f32>
   return
 }
@@ -17,7 +17,7 @@ func.func @quantize.C1_rank(%x: tensor<f32>) {
 // -----
 
 func.func @quantize.C2_open(%x: tensor<4x?xf32>) {
-  // expected-error @+1 {{expected x of rank 1 or more, and for groups of 1 or more with a static last dimension of 1 or more, but got 'tensor<4x?xf32>'}}
+  // expected-error @+1 {{expected a static last dimension of 1 or more for groups but got 'tensor<4x?xf32>'}}
   %0:2 = resid.quantize %x {granularity = group 8} : tensor<4x?xf32>
   return
 }
@@ -25,7 +25,7 @@ func.func @quantize.C2_open(%x: tensor<4x?xf32>) {
 // -----
 
 func.func @quantize.C2_none(%x: tensor<4x8xf32>) {
-  // expected-error @+1 {{expected x of rank 1 or more, and for groups of 1 or more with a static last dimension of 1 or more, but got 'tensor<4x8xf32>'}}
+  // expected-error @+1 {{expected groups of 1 or more but got 0}}
   %0:2 = resid.quantize %x {granularity = group 0} : tensor<4x8xf32>
   return
 }
@@ -145,7 +145,7 @@ func.func @dequantize.C4_shape(%x: tensor<4x8xi8>, %s: tensor<4xf32>) {
 // -----
 
 func.func @quantize.C2_no_features(%x: tensor<4x0xf32>) {
-  // expected-error @+1 {{expected x of rank 1 or more, and for groups of 1 or more with a static last dimension of 1 or more, but got 'tensor<4x0xf32>'}}
+  // expected-error @+1 {{expected a static last dimension of 1 or more for groups but got 'tensor<4x0xf32>'}}
   %0:2 = resid.quantize %x {granularity = group 8} : tensor<4x0xf32>
   return
 }
