@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch", reason="needs torch, whose operators are im
 
 import resid  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
-from resid.importer import from_exported, torch_layers, torch_ops, torch_shapes  # noqa: E402, F401
+from resid.importer import Unsupported, from_exported, torch_layers, torch_ops, torch_shapes  # noqa: E402, F401
 
 F64, F32, F16, BF16 = torch.float64, torch.float32, torch.float16, torch.bfloat16
 I64, I32, BOOL = torch.int64, torch.int32, torch.bool
@@ -402,7 +402,26 @@ class Calls(torch.nn.Module):
 
 
 def test_every_operator_has_an_entry() -> None:
-    assert set(torch_ops.TABLE) == set(ENTRIES)
+    others = {"transformers.grouped_mm_fallback"}  # test_products_of_one_expert
+    assert set(torch_ops.TABLE) == set(ENTRIES) | others
+
+
+def test_products_of_one_expert() -> None:
+    """Rows after the last expert's are 0."""
+    pytest.importorskip("transformers.integrations.moe")
+
+    class Grouped(torch.nn.Module):
+        def forward(self, x: torch.Tensor, w: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
+            return torch.ops.transformers.grouped_mm_fallback(x, w, ends)
+
+    x, w = torch.randn(6, 4), torch.randn(1, 4, 3)
+    imported = from_exported(torch.export.export(Grouped(), (x, w, torch.tensor([4], dtype=torch.int32))))
+    function = resid.compile(imported.text)[imported.function]
+    for end in (0, 4, 6):
+        ends = torch.tensor([end], dtype=torch.int32)
+        torch.testing.assert_close(function(x, w, ends), Grouped()(x, w, ends), rtol=1e-5, atol=1e-5)
+    with pytest.raises(Unsupported, match="of 2 experts: expected 1"):
+        from_exported(torch.export.export(Grouped(), (x, torch.randn(2, 4, 3), torch.tensor([4, 6], dtype=torch.int32))))
 
 
 @pytest.mark.parametrize("name", [name for name in ENTRIES if ENTRIES[name]])
