@@ -164,7 +164,7 @@ CASES: dict[str, list[Case]] = {
         *[case(X * 5, to=to) for to in (1, 3, 5, 6, 7, 9, 10, 11, 16)],
         *[case(WHOLE, to=to) for to in (1, 3, 6, 7, 9, 10, 11, 16)], *[case(MASK, to=to) for to in (1, 6, 7, 9, 10, 11)],
         case(BIG, to=11), case(BIG, to=1), case(SCALAR, to=7), case(EMPTY, to=7),
-        case(X, to=2, refused="a cast to element type 2"),
+        case(np.array([0.0, 1.5, 127.0, 200.25, 255.0, 3.0], np.float32), to=2), case(U8, to=1), case(U8, to=6), case(U8, to=2), case(X, to=4, refused="a cast to element type 4"),
     ],
     "CastLike": [
         case(X * 5, WHOLE, opset=19), case(WHOLE, X, opset=19), case(BIG, n(0.0, np.float64), opset=19),

@@ -31,6 +31,6 @@ def test_notebook(tmp_path):
 
 def test_page(tmp_path):
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     printed = run("\n".join(blocks), tmp_path)
-    assert printed.count("one resid.add_norm") == 12
+    assert printed.count("one resid.add_norm") == 2 * 12
