@@ -313,6 +313,30 @@ def test_elements_of_weights_are_in_no_program():
     assert only(model).programs == 1
 
 
+def test_what_follows_from_weights_is_computed():
+    """Also behind a view or a cast that changes nothing, and in nodes that an operator is made of."""
+
+    class Derived(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.w, self.norm = nn.Parameter(torch.randn(8)), nn.BatchNorm1d(8)
+
+        def forward(self, x):
+            w = self.w
+            return torch.stack([
+                self.norm(x), F.layer_norm(x, (8,), w.view(8)), x * w.cumsum(0), x * torch.sub(w, 1, alpha=2), x + torch.add(w, w, alpha=2),
+                x * w.to(torch.float32).exp(), x * w / w.norm(), x * torch.einsum("i,i->", w, w), x * (w > 0), torch.where(w > 0, x, w.abs())])
+
+    model, x = Derived().eval(), torch.randn(3, 8)
+    compiled = torch.compile(model, backend="resid")
+    near(model, compiled, x)
+    with torch.no_grad():
+        for tensor in (*model.parameters(), model.norm.running_mean, model.norm.running_var):
+            tensor.uniform_(0.5, 2)
+    near(model, compiled, x)
+    assert only(model).programs == 1
+
+
 def test_two_instances_of_one_class():
     a, b, x = Net().eval(), Net().eval(), torch.randn(5, 32)
     for model in (a, b, a):

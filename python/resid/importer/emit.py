@@ -194,7 +194,7 @@ class Emitter:
         inputs = [self.known(name) for name in node.inputs if name]
         node.check_types([self.known(name).element if name else "" for name in node.inputs])
         known = inputs and all(tensor.known is not None for tensor in inputs) and all(node.inputs)
-        if known and not any(self.graph.is_weight(name) for name in node.inputs):
+        if known and not any(self.graph.is_weight(tensor.weight) for tensor in inputs):
             folded = fold(node, [tensor.known for tensor in inputs])
             if folded is not None:
                 self.values[node.outputs[0]] = self.constant(node.outputs[0], folded, self._of_sizes(node, inputs))

@@ -44,7 +44,7 @@ def _analyse(graph: Graph) -> None:
 
     def known(node: Node) -> bool:
         values = [emitter.values.get(name) for name in node.outputs if name]
-        return all(value is not None and value.is_constant() for value in values)
+        return all(value is not None and value.is_constant() and not graph.is_weight(value.weight) for value in values)
 
     same: dict[str, str] = {}
     kept = []

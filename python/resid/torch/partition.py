@@ -78,8 +78,8 @@ def _can_be_weight(value: torch.Tensor) -> bool:
 
 
 def _no_array(value: torch.Tensor) -> np.ndarray:
-    """The shape and type of a weight. Its elements become no part of a program; memory is taken once they are read."""
-    return np.zeros(tuple(value.shape), elements.to_numpy(from_torch(value.dtype)))
+    """The shape and type of a weight. Its elements become no part of a program: NaN would be seen in every result."""
+    return np.broadcast_to(np.array(np.nan, elements.to_numpy(from_torch(value.dtype))), tuple(value.shape))
 
 
 def _symbols(value: Any) -> "set[str]":
