@@ -99,6 +99,11 @@ static Value createIntegers(Code &builder, Value x, Value scale, int64_t columns
       // Then there is no NaN and no infinity in x.
       isNumber = inner.isAbove(scale, 0.0);
     } else {
+      // 128 scales shall be a number, so that an infinity in x becomes one.
+      Value isLarge = inner.isAbove(inner.absolute(scale), 0x1p100);
+      Value factor = inner.select(isLarge, inner.constant(inner.getF32Type(), 0x1p-64), 1.0);
+      x = inner.multiply(x, factor);
+      scale = inner.multiply(scale, factor);
       // Where the scale is 0, x is too, or NaN, and the ratio is NaN.
       Value limit = inner.multiply(inner.absolute(scale), 128.0);
       x = inner.atLeast(inner.atMost(x, limit), inner.negate(limit));
@@ -108,7 +113,8 @@ static Value createIntegers(Code &builder, Value x, Value scale, int64_t columns
       isNumber = inner.compare(arith::CmpFPredicate::ORD, ratio, ratio);
     Value wide = inner.create<arith::FPToSIOp>(inner.getI32Type(), inner.roundToInteger(ratio));
     // As processors have it: narrowing that saturates.
-    wide = inner.max(inner.min(wide, inner.constant(inner.getI32Type(), 127)), inner.constant(inner.getI32Type(), -128));
+    wide =
+        inner.max(inner.min(wide, inner.constant(inner.getI32Type(), 127)), inner.constant(inner.getI32Type(), -128));
     Value narrow = inner.create<arith::TruncIOp>(inner.getI8Type(), wide);
     narrow = inner.max(narrow, inner.constant(inner.getI8Type(), -127));
     return inner.select(isNumber, narrow, inner.constant(inner.getI8Type(), 0));

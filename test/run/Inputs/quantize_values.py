@@ -30,7 +30,7 @@ def quantize(x, scale):
     if scale == 0 or math.isnan(scale) or math.isnan(x):
         return 0
     if math.isinf(x):
-        return math.copysign(127, x)
+        return math.copysign(127, x) * math.copysign(1, scale)
     return max(-127, min(127, round(Fraction(round_f32(Fraction(x) / Fraction(scale))))))
 
 
@@ -113,8 +113,8 @@ def main():
     save_flat(folder / "whole.scale.npy", [whole], ())
     print("whole --arg=finite.npy whole.q.npy whole.scale.npy")
 
-    # Scales that are not those of the rows: some are 0, negative or NaN.
-    statics = [f32(scale) for scale in (0.01, 0.5, 0.003, 0.0, 2.0 ** -149, -0.02, 1e38, 0.25, math.nan, 0.125)]
+    # Scales that are not those of the rows: some are 0, negative or NaN, or so large that 128 of them are no number.
+    statics = [f32(scale) for scale in (0.01, 0.5, 0.003, 0.0, 2.0 ** -149, -0.02, math.nan, 0.125, 1e38, -3e38)]
     save_flat(folder / "static.npy", statics, (len(rows),))
     save(folder / "static_rows.q.npy", "|i1", "b", [[int(quantize(x, scale)) for x in row] for row, scale in zip(rows, statics)])
     print("static_rows --arg=x.npy --arg=static.npy static_rows.q.npy")
