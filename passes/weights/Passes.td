@@ -355,7 +355,8 @@ def QuantizeLinear : Pass<"resid-quantize-linear", "::mlir::ModuleOp"> {
 
     With `factors`, the columns of rows are multiplied by numbers before they become integers, and whoever gives the
     integers has divided the columns of the weights by them: then no column is much larger than the others. `factors` names
-    a weight for each rows. The numbers are a new weight, `[in]` of f32, with the names of that one and `_factor`.
+    one of the weights that are read with the same rows. The numbers are a new weight, `[in]` of f32, with the names of
+    that one and `_factor`.
 
     With `observe`, layers stay as they are. The rows that they read become results of the function.
 

@@ -169,25 +169,48 @@ struct QuantizeLinear : resid::impl::QuantizeLinearBase<QuantizeLinear> {
     }
     SmallVector<Attribute> entries;
     for (func::FuncOp function : getFunctionsToPrepare(getOperation()))
-      visit(function, entries);
+      if (failed(visit(function, entries)))
+        return signalPassFailure();
     if (given || observe)
       getOperation()->setAttr(kQuantizedAttribute, ArrayAttr::get(&getContext(), entries));
   }
 
-  void visit(func::FuncOp function, SmallVectorImpl<Attribute> &entries) {
+  LogicalResult visit(func::FuncOp function, SmallVectorImpl<Attribute> &entries) {
     Preparation preparation(function);
     rows.clear();
+    lenders.clear();
+    lent.clear();
     observed.clear();
     reasons.clear();
     for (BlockArgument argument : function.getArguments())
       if (isCandidate(function, argument))
         reasons[argument] = findReason(function, argument, preparation);
+    if (failed(findLenders(function)))
+      return failure();
     for (unsigned index = 0, count = function.getNumArguments(); index != count; ++index)
       if (reasons.contains(function.getArgument(index)))
         visit(function, function.getArgument(index), preparation, entries);
     preparation.finish();
     if (observe)
       returnObserved(function);
+    return success();
+  }
+
+  /// Which weight's name the factors of rows have. Layers that read the same rows share them.
+  LogicalResult findLenders(func::FuncOp function) {
+    for (BlockArgument weight : function.getArguments()) {
+      auto found = reasons.find(weight);
+      std::optional<std::string> name = getWeightName(function, weight.getArgNumber());
+      if (found == reasons.end() || found->second || !name || !llvm::is_contained(factors, *name))
+        continue;
+      for (LinearOp layer : getLayers(weight)) {
+        BlockArgument first = lenders.try_emplace(layer.getX(), weight).first->second;
+        if (first != weight)
+          return layer.emitOpError("expected one of the weights that are read with these rows in factors, but got '")
+                 << *getWeightName(function, first.getArgNumber()) << "' and '" << *name << "'";
+      }
+    }
+    return success();
   }
 
   /// What @F_prepare makes is in no file.
@@ -269,15 +292,23 @@ struct QuantizeLinear : resid::impl::QuantizeLinearBase<QuantizeLinear> {
       });
       preparation.append(scale, name);
     }
-    Value factor =
-        llvm::is_contained(factors, getWeightName(function, weight.getArgNumber()).value_or(""))
-            ? preparation.append(weight, RankedTensorType::get({type.getDimSize(1)}, builder.getF32Type()), "_factor")
-            : Value();
     for (LinearOp layer : layers)
-      replace(layer, integers, scale, group, factor);
+      replace(layer, integers, scale, group, preparation);
   }
 
-  void replace(LinearOp layer, Value integers, Value scale, IntegerAttr group, Value factor) {
+  /// The rows times their factors, where they have some.
+  Value scaleRows(OpBuilder &builder, Location loc, Value x, Preparation &preparation) {
+    BlockArgument lender = lenders.lookup(x);
+    if (!lender)
+      return x;
+    auto type = RankedTensorType::get(getOutIn(getLayers(lender).front()).getShape().take_back(), builder.getF32Type());
+    Value &factor = lent[lender];
+    if (!factor)
+      factor = preparation.append(lender, type, "_factor");
+    return multiplyColumns(builder, loc, x, factor);
+  }
+
+  void replace(LinearOp layer, Value integers, Value scale, IntegerAttr group, Preparation &preparation) {
     OpBuilder builder(layer);
     Value x = layer.getX(), xScale;
     if (scheme.hasRows) {
@@ -286,7 +317,7 @@ struct QuantizeLinear : resid::impl::QuantizeLinearBase<QuantizeLinear> {
         builder.setInsertionPointAfterValue(x);
         auto type = cast<RankedTensorType>(x.getType());
         Type scales = RankedTensorType::get(type.getShape().drop_back(), builder.getF32Type());
-        Value scaled = factor ? multiplyColumns(builder, layer.getLoc(), x, factor) : x;
+        Value scaled = scaleRows(builder, layer.getLoc(), x, preparation);
         made = quantizeRows(builder, layer.getLoc(), scaled, /*group=*/IntegerAttr(), scales);
         builder.setInsertionPoint(layer);
       }
@@ -296,6 +327,9 @@ struct QuantizeLinear : resid::impl::QuantizeLinearBase<QuantizeLinear> {
     auto quantized = LinearOp::create(builder, layer.getLoc(), layer.getType(), x, integers, xScale, scale,
                                       /*weight_zero=*/Value(), /*weight_offset=*/Value(), layer.getBias(),
                                       /*transposed=*/false, group);
+    // What reads its result as rows has the factors of these still.
+    if (BlockArgument lender = lenders.lookup(layer.getResult()))
+      lenders[quantized.getResult()] = lender;
     layer.replaceAllUsesWith(quantized.getResult());
     layer.erase();
   }
@@ -376,6 +410,10 @@ struct QuantizeLinear : resid::impl::QuantizeLinearBase<QuantizeLinear> {
   Scheme scheme;
   /// The rows that layers read, as integers.
   DenseMap<Value, QuantizeOp> rows;
+  /// The weights whose names the factors of rows have.
+  DenseMap<Value, BlockArgument> lenders;
+  /// The factors, by these weights.
+  DenseMap<BlockArgument, Value> lent;
   /// The rows that layers read, by the results that they become.
   llvm::MapVector<Value, int64_t> observed;
   /// Why each weight stays as it is, or nothing.

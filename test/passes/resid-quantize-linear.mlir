@@ -3,6 +3,8 @@
 // RUN: resid-opt %t/given.mlir -resid-quantize-linear="scheme=w8 observe=true" | FileCheck %t/given.mlir --check-prefix=OBSERVE
 // RUN: resid-opt %t/given.mlir -resid-quantize-linear="scheme=w8g4" | FileCheck %t/given.mlir --check-prefix=GROUPS
 // RUN: resid-opt %t/given.mlir -resid-quantize-linear="given=true factors=layer.v" | FileCheck %t/given.mlir --check-prefix=FACTORS
+// RUN: resid-opt %t/shared.mlir -resid-quantize-linear="given=true factors=v" | FileCheck %t/shared.mlir --check-prefix=LATER
+// RUN: not resid-opt %t/shared.mlir -resid-quantize-linear="given=true factors=w,v" 2>&1 | FileCheck %t/shared.mlir --check-prefix=BOTH
 // RUN: not resid-opt %t/given.mlir -resid-quantize-linear="factors=layer.v" 2>&1 | FileCheck %t/given.mlir --check-prefix=LONE
 // RUN: not resid-opt %t/given.mlir -resid-quantize-linear="scheme=w8g5" 2>&1 | FileCheck %t/given.mlir --check-prefix=SCHEME
 // RUN: not resid-opt %t/given.mlir -resid-quantize-linear="scheme=w4" 2>&1 | FileCheck %t/given.mlir --check-prefix=FOUR
@@ -111,4 +113,18 @@ func.func @given(%x: tensor<?x6xf32>, %u: tensor<8x6xf32> {resid.weight = "u"},
   %y = resid.linear %h, %v {transposed} : tensor<?x8xf32>, tensor<8x8xf32>
   %z = resid.linear %y, %head : tensor<?x8xf32>, tensor<4x8xf32>
   return %z : tensor<?x4xf32>
+}
+
+//--- shared.mlir
+// Layers that read the same rows share their factors, whichever weight has the name of these.
+// LATER: %[[X:.*]] = linalg.generic
+// LATER: %[[Q:.*]], %{{.*}} = resid.quantize %[[X]]
+// LATER: resid.linear %[[Q]], %{{.*}} tensor<6x8xi8>
+// LATER: resid.linear %[[Q]], %{{.*}} tensor<4x8xi8>
+// BOTH: error: 'resid.linear' op expected one of the weights that are read with these rows in factors, but got 'w' and 'v'
+func.func @shared(%x: tensor<?x8xf32>, %w: tensor<6x8xf32> {resid.weight = "w"}, %v: tensor<4x8xf32> {resid.weight = "v"})
+    -> (tensor<?x6xf32>, tensor<?x4xf32>) {
+  %a = resid.linear %x, %w : tensor<?x8xf32>, tensor<6x8xf32>
+  %b = resid.linear %x, %v : tensor<?x8xf32>, tensor<4x8xf32>
+  return %a, %b : tensor<?x6xf32>, tensor<?x4xf32>
 }
