@@ -180,6 +180,10 @@ std::optional<CompileFailure> resid::runResidStages(ModuleOp module, const Compi
 }
 
 std::optional<CompileFailure> resid::runDrawingStages(ModuleOp module, const CompileOptions &options) {
+  if (auto failure = runStage(module, options, "raise", CompileFailure::Program, [&](OpPassManager &manager) {
+        manager.addPass(createRaise(RaiseOptions{options.raise}));
+      }))
+    return failure;
   if (auto failure = convertStacks(module, options))
     return failure;
   return runStage(module, options, "drawing", CompileFailure::Program, [&](OpPassManager &manager) {

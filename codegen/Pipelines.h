@@ -73,8 +73,9 @@ std::optional<CompileFailure> checkProgram(ModuleOp module, const CompileOptions
 /// The passes from resid to resid, in place, a conversion first. Nothing if all went well.
 std::optional<CompileFailure> runResidStages(ModuleOp module, const CompileOptions &options);
 
-/// What comes before a drawing of the program, in place and instead of runResidStages: a conversion, in inference
-/// dropout goes, flat and fused sub-layers become blocks where they can. Calls stay as they are written.
+/// What comes before a drawing of the program, in place and instead of runResidStages: what is written out becomes ops
+/// of resid as `options.raise` says, then a conversion, in inference dropout goes, flat and fused sub-layers become
+/// blocks where they can. Calls stay as they are written.
 std::optional<CompileFailure> runDrawingStages(ModuleOp module, const CompileOptions &options);
 
 /// Signatures of the public functions, after runResidStages; for headers without code. `module` is lowered on the way.
