@@ -40,9 +40,11 @@ class Placed:
 
 @dataclasses.dataclass
 class GraphReport:
-    """What became of one graph of Dynamo. `refused` says why all of it is PyTorch's; `gradients` where its gradients are from."""
+    """What became of one graph of Dynamo. `refused` says why all of it is PyTorch's; `gradients` where its gradients are from.
+    `kernels` are the programs that were compiled, which have their pictures in svg() and what was fused in report()."""
 
     count: "Callable[[], list[Placed]]" = list
+    kernels: "list[resid.Module]" = dataclasses.field(default_factory=list)
     programs: int = 0
     refused: str = ""
     gradients: str = ""
@@ -148,6 +150,7 @@ def _build(module: GraphModule, inputs: "Sequence[Any]", found: GraphReport, mak
     partition = Partition(captured)
     pieces = _make(partition, make)
     _record(partition, found)
+    found.kernels = [piece.module for piece in pieces.values()]
     if not pieces:
         return module.forward
     forward = _assemble(partition, pieces)

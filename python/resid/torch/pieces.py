@@ -38,7 +38,7 @@ class CompiledPiece:
 
     def _load(self) -> None:
         self.__name__, self.__module__ = self.name, __name__
-        module = resid.compile(self.text, mode="inference", pack_weights=True, quiet=True)
+        self.module = module = resid.compile(self.text, mode="inference", pack_weights=True, quiet=True)
         self.kernel = module[self.function]
         own = self.kernel.signature.arguments[self.inputs :]
         prepare = f"{self.function}_prepare"
