@@ -86,6 +86,7 @@ def emit_attention(p: Program, a: Attention) -> tuple[Tensor, Tensor | None]:
         text += f" past({a.past})"
     settings = (["causal"] if a.causal else []) + ([f"window = {a.window}"] if a.window else [])
     settings += [f"cap = {literal(a.softcap, 'f64')}"] if a.softcap else []
+    assert a.scale is not None
     settings += [f"scale = {literal(a.scale, 'f64')}"]
     return p.op(f"{text} {{{', '.join(settings)}}} : {', '.join(types)}", a.q.element, (*a.q.dims[:3], a.v.dims[3])), None
 
@@ -107,11 +108,13 @@ def _check(a: Attention) -> None:
 def fill_rows_without_keys(p: Program, a: Attention, context: Tensor, value: str) -> Tensor:
     """What softmax makes of queries all of whose keys are masked, for which resid.attention has zeros: the mean of the values if
     all scores were set to one number, NaN if that was -Inf."""
-    last = (a.mask or a.allowed).rank - 1
+    given = a.mask or a.allowed
+    assert given is not None
+    last = given.rank - 1
     if a.allowed is not None:
         seen = reduce(p, "maximum", a.allowed, [last])
     else:
-        largest = reduce(p, "maximum", a.mask, [last])
+        largest = reduce(p, "maximum", given, [last])
         minus = p.scalar(float("-inf"), largest.element)
         seen = elementwise(p, [largest], "i1", lambda m: p.inner(f"arith.cmpf une, {m}, {minus} : {largest.element}"))
     seen, kind = reshape(p, seen, [*seen.dims, 1]), context.element
@@ -163,6 +166,7 @@ def _written_out(p: Program, a: Attention) -> tuple[Tensor, Tensor | None]:
     wide = a.precision or elements.arithmetic(kind)
     q, k, v = (cast(p, tensor, wide) for tensor in (a.q, a.k, a.v))
     k, v = repeat_heads(p, k, q.dims[1]), repeat_heads(p, v, q.dims[1])
+    assert a.scale is not None
     scores = scaled(p, matmul(p, q, transpose(p, k, [0, 1, 3, 2])), a.scale)
     raw = scores
     if a.softcap:
@@ -226,15 +230,14 @@ def places(
 ) -> Tensor:
     """True where i + offset - lower <= j <= i + offset + upper for query i and key j. `offset` may be a tensor with one number
     for each element of the batch; then the mask is [batch, 1, queries, keys], else [queries, keys]."""
-    per_batch = isinstance(offset, Tensor)
-    dims = (offset.dims[0], 1, queries, keys) if per_batch else (queries, keys)
-    inputs = [(p.value(offset), [0])] if per_batch else []
-    fixed = "" if per_batch else p.index(offset)
+    dims = (offset.dims[0], 1, queries, keys) if isinstance(offset, Tensor) else (queries, keys)
+    inputs = [(p.value(offset), [0])] if isinstance(offset, Tensor) else []
+    fixed = "" if isinstance(offset, Tensor) else p.index(offset)
     true = p.scalar(1, "i1")
     bounds = [(name, p.index(value)) for name, value in (("upper", upper), ("lower", lower)) if value is not None]
 
     def body(*names: str) -> str:
-        shift = p.inner(f"arith.index_cast {names[0]} : {offset.element} to index") if per_batch else fixed
+        shift = p.inner(f"arith.index_cast {names[0]} : {offset.element} to index") if isinstance(offset, Tensor) else fixed
         query, key = p.inner(f"linalg.index {len(dims) - 2} : index"), p.inner(f"linalg.index {len(dims) - 1} : index")
         place = p.inner(f"arith.addi {query}, {shift} : index")
         result = true

@@ -9,7 +9,7 @@ import ast
 import dataclasses
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Union
+from typing import Any, TypeGuard, Union
 
 from .errors import ModelError, Unsupported
 from .program import Program
@@ -32,7 +32,7 @@ _INTEGERS: dict[str, Callable[[Dim, Dim], Dim]] = {
     "floordiv": lambda a, b: a // b,
     "cleandiv": lambda a, b: a // b,
 }
-_WHOLE = {
+_WHOLE: dict[type, Callable[[Any, Any], Dim]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -75,7 +75,7 @@ def recorded_size(text: str, names: Collection[str], fixed: Mapping[str, int]) -
     return value if _is_size(value) else None
 
 
-def require(p: Program, text: str, shapes: "dict[str, Sequence[Dim]]") -> None:
+def require(p: Program, text: str, shapes: "Mapping[str, Sequence[Dim]]") -> None:
     """Each call is refused for which the condition does not hold. `name.shape[i]` in it is a size of an argument, and other
     names are those of sizes."""
     holds = _Reading(text, p, shapes).truth(_parsed(text))
@@ -105,7 +105,7 @@ class _Reading:
         self,
         text: str,
         program: "Program | None",
-        shapes: "dict[str, Sequence[Dim]]",
+        shapes: "Mapping[str, Sequence[Dim]]",
         fixed: "Mapping[str, int] | None" = None,
     ) -> None:
         self.text = text
@@ -141,6 +141,8 @@ class _Reading:
     def _shape(self, part: ast.Subscript, owner: ast.expr) -> Dim:
         index = part.slice
         if not isinstance(owner, ast.Name) or owner.id not in self.shapes or not isinstance(index, ast.Constant):
+            raise self.unknown(part)
+        if not isinstance(index.value, int):
             raise self.unknown(part)
         return self.shapes[owner.id][index.value]
 
@@ -182,8 +184,9 @@ class _Reading:
         if name in ("And", "Or", "Not", "not"):
             return self._joined(name, part.args)
         values = [self.value(argument) for argument in part.args]
-        if name.lower() in _INTEGERS and len(values) > 1 and all(map(_is_size, values)):
-            first, *rest = values
+        sizes = [value for value in values if _is_size(value)]
+        if name.lower() in _INTEGERS and len(values) > 1 and len(sizes) == len(values):
+            first, *rest = sizes
             for other in rest:
                 first = _INTEGERS[name.lower()](first, other)
             return first
@@ -272,5 +275,5 @@ class _Reading:
         return self._new(f"arith.cmpi {of_sizes}, {', '.join(names)} : index", "i1")
 
 
-def _is_size(value: _Value) -> bool:
+def _is_size(value: _Value | None) -> TypeGuard[Dim]:
     return isinstance(value, (int, Size)) and not isinstance(value, bool)

@@ -39,7 +39,8 @@ def to_numpy(element: str) -> np.dtype:
             import ml_dtypes  # only where a model has bf16
         except ImportError as error:
             raise ImportFailure("bf16 needs the Python package ml_dtypes (python -m pip install ml_dtypes)") from error
-        return np.dtype(ml_dtypes.bfloat16)
+        kind: np.dtype = np.dtype(ml_dtypes.bfloat16)
+        return kind
     return np.dtype(_TYPES[element][0])
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Union
+from typing import Any, TypeVar, Union
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from .sizes import Dim, Size
 
 Result = Union[Tensor, Sequence["Tensor | None"]]
 Handler = Callable[["Emitter", Node], Result]
+Registered = TypeVar("Registered", bound=Handler)
 
 # Operator: (handler, the attributes that it knows)
 HANDLERS: dict[str, tuple[Handler, tuple[str, ...]]] = {}
@@ -27,10 +28,10 @@ HANDLERS: dict[str, tuple[Handler, tuple[str, ...]]] = {}
 _TAKE_BYTES: set[str] = set()
 
 
-def handles(*ops: str, attributes: Sequence[str] = (), takes_bytes: bool = False) -> Callable[[Handler], Handler]:
+def handles(*ops: str, attributes: Sequence[str] = (), takes_bytes: bool = False) -> Callable[[Registered], Registered]:
     """Registers a handler. A node with another attribute is refused, with its name; so is one of u8, unless it takes bytes."""
 
-    def register(handler: Handler) -> Handler:
+    def register(handler: Registered) -> Registered:
         for op in ops:
             HANDLERS[op] = (handler, tuple(attributes))
         _TAKE_BYTES.update(ops if takes_bytes else ())
@@ -99,9 +100,12 @@ class Emitter:
 
     def integers(self, node: Node, index: int, attribute: str = "") -> list[int] | None:
         found = self.numbers(node, index, attribute)
-        if found is not None and any(isinstance(item, Size) for item in found):
+        if found is None:
+            return None
+        numbers = [item for item in found if isinstance(item, int)]
+        if len(numbers) < len(found):
             raise Unsupported(f"input {index} ('{node.input(index)}'): expected numbers, found {found}")
-        return found
+        return numbers
 
     def number(self, node: Node, index: int, default: int = 0) -> Dim:
         """One number."""
@@ -157,6 +161,7 @@ class Emitter:
             self._compare(name, self.known(name))
             _, recorded = self.graph.recorded.get(name, ("", None))
             for index, (dim, wanted) in enumerate(zip(self.known(name).dims, recorded or ())):
+                assert not isinstance(wanted, str)  # names of sizes were replaced by sizes
                 if wanted is not None:
                     self.program.require_same(dim, wanted, f"expected {wanted} as size {index} of result '{name}'")
         values = [self.known(name) for name in self.graph.results]
@@ -195,7 +200,7 @@ class Emitter:
         node.check_types([self.known(name).element if name else "" for name in node.inputs])
         known = inputs and all(tensor.known is not None for tensor in inputs) and all(node.inputs)
         if known and not any(self.graph.is_weight(tensor.weight) for tensor in inputs):
-            folded = fold(node, [tensor.known for tensor in inputs])
+            folded = fold(node, [tensor.array for tensor in inputs])
             if folded is not None:
                 self.values[node.outputs[0]] = self.constant(node.outputs[0], folded, self._of_sizes(node, inputs))
                 self._compare(node.outputs[0], self.values[node.outputs[0]])
@@ -212,7 +217,7 @@ class Emitter:
 
     def _of_sizes(self, node: Node, inputs: Sequence[Tensor]) -> str:
         """The element type of a result that is made of sizes, which its array does not say; "" where none takes part."""
-        if not any(tensor.known.dtype == object for tensor in inputs):
+        if not any(tensor.array.dtype == object for tensor in inputs):
             return ""
         return element_of(node.attributes["to"]) if node.op == "Cast" else inputs[node.op == "Where"].element
 

@@ -73,7 +73,7 @@ def _attention(e: Emitter, node: Node) -> list[Tensor | None]:
     if past is not None:
         k, v = concat(p, [past, k], 2), concat(p, [e.value(node, 5), v], 2)
     mask, allowed = _masks(e, node, q, k)
-    offset = past.dims[2] if past is not None else 0
+    offset: Dim | Tensor = past.dims[2] if past is not None else 0
     lengths = e.optional(node, 6)
     if lengths is not None:
         allowed = both(p, allowed, filled_keys(p, lengths, k.dims[2]))
@@ -142,8 +142,9 @@ def _packed_attention(e: Emitter, node: Node) -> list[Tensor | None]:
         part = extract(p, rows, [0, 0, begin], [*rows.dims[:2], width], [1, 1, 1])
         parts.append(split_heads(p, part, heads))
         begin += width
-    mask, causal = _runtime_mask(e, node, 3, *parts[:2]), node.flag("unidirectional")
-    a = Attention(*parts, node.attributes.get("scale") or None, mask, causal=causal)
+    q, k, v = parts
+    mask, causal = _runtime_mask(e, node, 3, q, k), node.flag("unidirectional")
+    a = Attention(q, k, v, node.attributes.get("scale") or None, mask, causal=causal)
     return [join_heads(p, emit_attention(p, a)[0])]
 
 
@@ -161,7 +162,8 @@ def _multi_head_attention(e: Emitter, node: Node) -> list[Tensor | None]:
         widths = q.dims[-1] + k.dims[-1] + v.dims[-1]
         if isinstance(widths, int) and e.ranked(bias, 1).dims != (widths,):
             raise ModelError(f"expected a bias of {widths} elements, found {bias.type}")
-        begin, parts = 0, []
+        begin: Dim = 0
+        parts = []
         for tensor in (q, k, v):
             part = extract(p, bias, [begin], [tensor.dims[2]], [1])
             parts.append(binary(p, "arith.addf", tensor, part))
@@ -178,7 +180,7 @@ def _multi_head_attention(e: Emitter, node: Node) -> list[Tensor | None]:
 
 
 def _heads(node: Node) -> int:
-    heads = node.attributes.get("num_heads", 0)
+    heads: int = node.attributes.get("num_heads", 0)
     if heads < 1:
         raise ModelError("expected an attribute num_heads of at least 1")
     return heads

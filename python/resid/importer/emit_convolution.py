@@ -18,7 +18,7 @@ from .emit_linear import linear, matmul
 from .emit_shapes import concat, extract, reshape, transpose
 from .errors import ModelError, Unsupported
 from .graph import Node
-from .program import Program, Tensor
+from .program import Program, Tensor, fixed
 
 # Places of a kernel, each of which is written out.
 MOST_PLACES = 256
@@ -50,18 +50,19 @@ def _convolution(e: Emitter, node: Node) -> Tensor:
     p, x, weight, bias = e.program, e.value(node, 0), e.value(node, 1), e.optional(node, 2)
     if not x.rank == weight.rank > 2:
         raise ModelError(f"expected images and kernels of one rank, found {x.type} and {weight.type}")
-    if any(not isinstance(size, int) for size in (*x.dims[1:], *weight.dims)):
+    image, weights = fixed(x.dims[1:]), fixed(weight.dims)
+    if image is None or weights is None:
         raise Unsupported(f"images {show(x.dims)} and kernels {show(weight.dims)}: expected sizes that are known but for the batch")
-    kernel, groups = weight.dims[2:], e.attribute(node, "group", 1)
+    sizes, kernel, groups = image[1:], weights[2:], e.attribute(node, "group", 1)
     if tuple(e.attribute(node, "kernel_shape", kernel)) != kernel or 0 in kernel:
         raise ModelError(f"a kernel of {show(kernel)}, and attribute kernel_shape = {node.attributes.get('kernel_shape')}")
     if groups < 1 or weight.dims[0] % groups or x.dims[1] != groups * weight.dims[1]:
         raise ModelError(f"images {show(x.dims)} and kernels {show(weight.dims)} of {groups} groups")
     if bias is not None and e.ranked(bias, 1).dims[0] != weight.dims[0]:
         raise ModelError(f"expected a bias of {weight.dims[0]} elements, found {bias.type}")
-    windows = _read_windows(e, node, x.dims[2:], kernel)
-    counts = _count(windows, x.dims[2:])
-    if groups == 1 and windows.cut(x.dims[2:]):
+    windows = _read_windows(e, node, sizes, kernel)
+    counts = _count(windows, sizes)
+    if groups == 1 and windows.cut(sizes):
         return _of_pieces(p, x, weight, bias, counts)
     return _of_copies(p, x, weight, bias, groups, windows, counts)
 
@@ -176,12 +177,13 @@ def _pooled(e: Emitter, node: Node, filler: float) -> list[Tensor]:
         raise Unsupported(f"places, or elements of {x.element}: expected floats alone")
     if x.rank < 3 or len(kernel) != x.rank - 2 or any(size < 1 for size in kernel):
         raise ModelError(f"a kernel of {kernel} on {x.type}")
-    if any(not isinstance(size, int) for size in x.dims[2:]):
+    sizes = fixed(x.dims[2:])
+    if sizes is None:
         raise Unsupported(f"images {show(x.dims)}: expected sizes that are known but for batch and channels")
-    windows = _read_windows(e, node, x.dims[2:], kernel)
+    windows = _read_windows(e, node, sizes, kernel)
     if node.flag("ceil_mode"):
-        windows.after = [_room_after(windows, i, size) for i, size in enumerate(x.dims[2:])]
-    return _copies(p, x, windows, _count(windows, x.dims[2:]), filler)
+        windows.after = [_room_after(windows, i, size) for i, size in enumerate(sizes)]
+    return _copies(p, x, windows, _count(windows, sizes), filler)
 
 
 def _room_after(windows: _Windows, i: int, size: int) -> int:

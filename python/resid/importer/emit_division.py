@@ -21,7 +21,7 @@ def _divided(p: Program, left: Tensor, right: Tensor, body: Body) -> Tensor:
     the call: a place after the end of an array is read. The lowest number divided by -1, which has no quotient, is itself."""
     one_type(left, right)
     kind, known = left.element, right.is_constant()
-    if known and not right.known.all():
+    if known and not right.array.all():
         raise ModelError(f"a division of {kind} by 0")
     zero, one, minus = (p.scalar(number, kind) for number in (0, 1, -1))
     pair = None if known else p.value(Tensor(kind, (2,), known=np.arange(2, dtype=elements.to_numpy(kind))))

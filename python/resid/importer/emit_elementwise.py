@@ -27,7 +27,7 @@ def elementwise(p: Program, operands: Sequence[Tensor], element: str, body: Body
     for operand in operands[1:]:
         dims = broadcast(dims, operand.dims)
     scalars = [
-        None if operand.scalar() is None else p.scalar(operand.scalar(), operand.element) for operand in operands
+        None if (scalar := operand.scalar()) is None else p.scalar(scalar, operand.element) for operand in operands
     ]
     inputs = [broadcast_operand(p, operand, dims) for operand, scalar in zip(operands, scalars) if scalar is None]
 
@@ -70,7 +70,7 @@ def cast(p: Program, tensor: Tensor, element: str) -> Tensor:
     if tensor.element == element:
         return tensor
     if tensor.is_constant() and not tensor.weight:
-        return Tensor(element, tensor.dims, known=tensor.known.astype(elements.to_numpy(element)))
+        return Tensor(element, tensor.dims, known=tensor.array.astype(elements.to_numpy(element)))
     if tensor.element == "u8":
         # Of the bytes: without a sign to i32, which has all of them.
         tensor = flipped(p, tensor)
@@ -167,10 +167,10 @@ def _pow(e: Emitter, node: Node) -> Tensor:
     kind, exponent = base.element, power.scalar()
     if elements.is_float(kind) and exponent not in (2, 3, 0.5, -0.5):
         wide = kind if exponent is not None else wider(kind, power.element)
-        operands = [cast(p, operand, wide) for operand in (base, power)]
-        return cast(p, binary(p, "math.powf", *operands), kind)
+        return cast(p, binary(p, "math.powf", cast(p, base, wide), cast(p, power, wide)), kind)
     if not elements.is_float(kind) and (exponent is None or exponent not in range(64)):
         raise Unsupported(f"a power of {kind}: expected a constant exponent from 0 to 63")
+    assert exponent is not None
     body = _whole_power if isinstance(exponent, int) or exponent.is_integer() else _root
     result = elementwise(p, [base], kind, lambda a: body(p, a, exponent, kind))
     return reshape(p, result, broadcast(base.dims, power.dims))

@@ -48,17 +48,17 @@ def _grouped_attention(e: Emitter, node: Node) -> list[Tensor | None]:
     positions; an added mask; sinks [heads]."""
     p = e.program
     q, k, v = _split(e, node)
-    past = [e.optional(node, 3), e.optional(node, 4)]
-    if (past[0] is None) != (past[1] is None):
+    key, value = e.optional(node, 3), e.optional(node, 4)
+    if (key is None) != (value is None):
         raise ModelError("expected both a past key and a past value, or neither")
-    if past[0] is not None:
-        for held, new in zip(past, (k, v)):
+    if key is not None and value is not None:
+        for held, new in ((key, k), (value, v)):
             one_type(e.ranked(held, 4), new)
-    cache = _read_cache(e, node, q, past[0])
+    cache = _read_cache(e, node, q, key)
     if node.flag("do_rotary"):
         q, k = _turned(e, node, q, k, cache)
-    if past[0] is not None:
-        k, v = (_grown(p, old, new, cache) for old, new in zip(past, (k, v)))
+    if key is not None and value is not None:
+        k, v = _grown(p, key, k, cache), _grown(p, value, v, cache)
     window = e.attribute(node, "local_window_size", -1)
     if window == 0 or window < -1:
         raise ModelError(f"attribute local_window_size = {window}: expected -1, or 1 or more")

@@ -111,8 +111,8 @@ def matmul(p: Program, left: Tensor, right: Tensor, sums: str = "") -> Tensor:
             a, b = (p.inner(f"arith.extsi {factor} : {left.element} to {kind}") for factor in (a, b))
         return p.inner(f"{add} {total}, {p.inner(f'{multiply} {a}, {b} : {kind}')} : {kind}")
 
-    loops = ["parallel"] * (rank + 2) + ["reduction"]
-    return p.generic(operands, kind, dims, body, p.filled(0, kind, dims), loops, range(rank + 2))
+    kinds = ["parallel"] * (rank + 2) + ["reduction"]
+    return p.generic(operands, kind, dims, body, p.filled(0, kind, dims), kinds, range(rank + 2))
 
 
 @handles("MatMul")
@@ -155,4 +155,6 @@ def scaled(p: Program, tensor: Tensor, factor: float) -> Tensor:
 @handles("resid.Scale")
 def _scale(e: Emitter, node: Node) -> Tensor:
     """A product with a constant of any float type."""
-    return scaled(e.program, e.value(node, 0), e.input(node, 1).scalar())
+    tensor, factor = e.value(node, 0), e.input(node, 1).scalar()
+    assert factor is not None
+    return scaled(e.program, tensor, factor)

@@ -56,10 +56,11 @@ def _counted(places: Tensor, size: Dim) -> Tensor:
     """Places that are known, counted from the beginning."""
     if not places.is_constant() or places.weight or not isinstance(size, int):
         return places
-    if places.known.size and not -size <= places.known.min() <= places.known.max() < size:
-        raise ModelError(f"expected places from {-size} to {size - 1}, found {places.known.min()} to {places.known.max()}")
-    known = np.where(places.known < 0, places.known + size, places.known).astype(places.known.dtype)
-    return dataclasses.replace(places, known=known, ssa="")
+    known = places.array
+    if known.size and not -size <= known.min() <= known.max() < size:
+        raise ModelError(f"expected places from {-size} to {size - 1}, found {known.min()} to {known.max()}")
+    counted = np.where(known < 0, known + size, known).astype(known.dtype)
+    return dataclasses.replace(places, known=counted, ssa="")
 
 
 @handles("resid.FirstRows")

@@ -119,7 +119,8 @@ def _layer_normalization(e: Emitter, node: Node) -> list[Tensor | None]:
     # The result has the type of gamma, which ONNX lets differ from that of x.
     kind = x.element if gamma is None else gamma.element
     wide = wider(x.element, kind)
-    x, gamma, beta = (None if tensor is None else cast(p, tensor, wide) for tensor in (x, gamma, beta))
+    x = cast(p, x, wide)
+    gamma, beta = (None if tensor is None else cast(p, tensor, wide) for tensor in (gamma, beta))
     axes = list(range(first, x.rank))
     if not any(node.outputs[1:]):
         # ONNX rounds to the type of x before gamma; with a beta after it resid rounds once.

@@ -16,7 +16,7 @@ from .emit_shapes import reshape
 from .errors import ModelError, Unsupported
 from .fold import element_of
 from .graph import Node
-from .program import Program, Tensor, signed
+from .program import Program, Tensor, fixed, signed
 from .sizes import Dim
 from .weights import nibbles
 
@@ -51,7 +51,7 @@ def _zero(p: Program, zero: Tensor | None, kind: str, scale: Tensor | None = Non
     if zero is not None and scale is not None and _squeezed(p, zero).dims != _squeezed(p, scale).dims:
         raise ModelError(f"expected a zero point of the shape of the scale, {scale.type}, found {zero.type}")
     zero = signed(Tensor(kind, (), known=np.zeros((), elements.to_numpy(kind))) if zero is None else zero)
-    return None if zero.is_constant() and not zero.known.any() else _squeezed(p, zero)
+    return None if zero.is_constant() and not zero.array.any() else _squeezed(p, zero)
 
 
 def _beside(e: Emitter, node: Node, x: Tensor, parameters: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
@@ -96,7 +96,7 @@ def _dequantize(e: Emitter, node: Node) -> Tensor:
     if kind not in (scale.element, "f32") or (x.element == "i32" and scale.element != "f32"):
         raise Unsupported(f"{x.element} with a scale of {scale.element} as {kind}")
     if x.element == "i32":
-        if zero is not None and not (zero.is_constant() and not zero.known.any()):
+        if zero is not None and not (zero.is_constant() and not zero.array.any()):
             raise Unsupported("a zero point of i32 other than 0")
         zero = None
     else:
@@ -106,7 +106,8 @@ def _dequantize(e: Emitter, node: Node) -> Tensor:
 
     def body(a: str, s: str, *z: str) -> str:
         if x.element == "i8":
-            a, *z = (p.inner(f"arith.extsi {name} : i8 to i32") for name in (a, *z))
+            a, *wide = (p.inner(f"arith.extsi {name} : i8 to i32") for name in (a, *z))
+            z = tuple(wide)
         difference = p.inner(f"arith.subi {a}, {z[0]} : i32") if z else a
         number = p.inner(f"arith.sitofp {difference} : i32 to f32")
         return _narrowed(p, p.inner(f"arith.mulf {number}, {_widened(p, s, source)} : f32"), kind)
@@ -176,9 +177,9 @@ def _dynamic_quantize(e: Emitter, node: Node) -> list[Tensor]:
     return [elementwise(p, [x, scale, zero], "u8", body), scale, zero]
 
 
-def _of_rows(p: Program, parameter: Tensor | None) -> Tensor | None:
+def _of_rows(p: Program, parameter: Tensor) -> Tensor:
     """A parameter of a product's rows, [rows] or […, rows, 1], so that it broadcasts."""
-    return reshape(p, parameter, [*parameter.dims, 1]) if parameter is not None and parameter.rank == 1 else parameter
+    return reshape(p, parameter, [*parameter.dims, 1]) if parameter.rank == 1 else parameter
 
 
 def _total(e: Emitter, node: Node, left: int, right: int) -> Tensor:
@@ -194,10 +195,10 @@ def _total(e: Emitter, node: Node, left: int, right: int) -> Tensor:
     ]
     a, b = (signed(operand) for operand in operands)
     sums = matmul(p, a, b, "i32")
-    row, column = _of_rows(p, zeros[0]), zeros[1]
+    row, column = zeros
     terms = []  # what is taken away: (operands, factors of each product)
     if row is not None:
-        terms.append([row, _sums_of_columns(e, node, b, column)])
+        terms.append([_of_rows(p, row), _sums_of_columns(e, node, b, column)])
     if column is not None:
         terms.append([_sums(p, a, a.rank - 1), column])
     if not terms:
@@ -234,7 +235,7 @@ def _sums_of_columns(e: Emitter, node: Node, b: Tensor, zero: Tensor | None) -> 
     """Σ (b - zero) down the columns, a constant where b is one."""
     p, axis = e.program, b.rank - 2
     if b.is_constant() and (zero is None or zero.is_constant()):
-        moved = b.known.astype(np.int64) - (0 if zero is None else zero.known)
+        moved = b.array.astype(np.int64) - (0 if zero is None else zero.array)
         if moved.shape != b.dims:
             raise ModelError(f"a zero point of another shape than the columns of {b.type}")
         return e.constant(f"{node.outputs[0]}.sums", moved.sum(axis, keepdims=True).astype(np.int32))
@@ -261,11 +262,12 @@ def _qlinear_matmul(e: Emitter, node: Node) -> Tensor:
     p, kind = e.program, _one_of(e.input(node, 7), *_BYTES).element
     total = _total(e, node, 0, 3)
     scales = [_squeezed(p, _one_of(e.input(node, index), "f32")) for index in (1, 4, 6)]
-    zero = _of_rows(p, _zero(p, e.input(node, 7), kind, scales[2]))
+    zero = _zero(p, e.input(node, 7), kind, scales[2])
+    zero = None if zero is None else _of_rows(p, zero)
     scales = [scale if index == 1 else _of_rows(p, scale) for index, scale in enumerate(scales)]
     if all(scale.is_constant() for scale in scales):
-        left, right, result = (scale.known for scale in scales)
-        known = np.asarray(left * right / result)
+        left, right, divisor = (scale.array for scale in scales)
+        known = np.asarray(left * right / divisor)
         factor = e.constant(f"{node.outputs[0]}.factors", known)
     else:
 
@@ -309,7 +311,7 @@ def bytes_of_rows(p: Program, x: Tensor) -> tuple[Tensor, Tensor]:
 def _integer_product(e: Emitter, node: Node) -> Tensor:
     """The product of two DequantizeLinear, of bytes with one scale and of a matrix with one for each column or for all: the sum, to
     f32, times scale_a·scale_b."""
-    p, total, (left, right) = e.program, _total(e, node, 0, 3), (e.input(node, index).known for index in (1, 4))
+    p, total, (left, right) = e.program, _total(e, node, 0, 3), (e.input(node, index).array for index in (1, 4))
     factor = e.constant(f"{node.outputs[0]}.factors", left.reshape(()) * right)
 
     def body(sum_: str, scale: str) -> str:
@@ -321,7 +323,9 @@ def _integer_product(e: Emitter, node: Node) -> Tensor:
 @handles("resid.IntegerLinear", attributes=("group", "bits"))
 def _integer_linear(e: Emitter, node: Node) -> Tensor:
     p, q = e.program, e.input(node, 1)
-    weight = p.weight(node.input(1), f"i{node.attributes['bits']}", q.dims, nibbles(q.known) if node.attributes["bits"] == 4 else q.known)
+    dims = fixed(q.dims)
+    assert dims is not None
+    weight = p.weight(node.input(1), f"i{node.attributes['bits']}", dims, nibbles(q.array) if node.attributes["bits"] == 4 else q.array)
     zero = e.input(node, 3) if node.input(3) else None
     return linear_of_integers(p, e.value(node, 0), weight, e.input(node, 2), node.attributes["group"], zero)
 
@@ -346,19 +350,19 @@ def _matmul_nbits(e: Emitter, node: Node) -> Tensor:
     for index, size in ((1, rows * columns * bits // 8), (2, rows * groups), (3, rows * -(-groups * bits // 8)), (5, rows)):
         if index in given and not given[index].is_constant():
             raise Unsupported(f"input {index} ('{node.input(index)}') is known at run time only")
-        if index in given and given[index].known.size != size:
+        if index in given and given[index].array.size != size:
             raise ModelError(f"input {index}: expected {size} elements, found {given[index].type}")
     if 3 in given and given[3].element != "u8":
         raise Unsupported(f"zero points of {given[3].element}: expected u8")
     if given[1].element != "u8" or given[2].element != x.element or given.get(5, x).element != x.element:
         raise ModelError(f"a weight of {given[1].element} with scales of {given[2].element}, or a bias, for rows of {x.element}")
-    packed, half = given[1].known.reshape(rows, -1), 1 << (bits - 1)
+    packed, half = given[1].array.reshape(rows, -1), 1 << (bits - 1)
     packed = packed ^ np.uint8(0x88) if bits == 4 else (packed ^ np.uint8(0x80)).view(np.int8)
     weight = p.weight(node.input(1), f"i{bits}", (rows, columns), packed)
-    scale = p.weight(node.input(2), x.element, (rows, groups), given[2].known.reshape(rows, groups))
+    scale = p.weight(node.input(2), x.element, (rows, groups), given[2].array.reshape(rows, groups))
     zero = None
     if 3 in given:
-        found = given[3].known.reshape(rows, -1)
+        found = given[3].array.reshape(rows, -1)
         found = np.stack([found & 15, found >> 4], -1).reshape(rows, -1)[:, :groups] if bits == 4 else found
         moved = (found.astype(np.int16) - half).astype(np.int8)
         zero = p.weight(node.input(3), "i8", (rows, groups), moved) if moved.any() else None

@@ -133,7 +133,10 @@ def _cumulative_sum(e: Emitter, node: Node) -> Tensor:
     p, tensor = e.program, e.value(node, 0)
     if node.flag("exclusive") or node.flag("reverse"):
         raise Unsupported("exclusive or reverse")
-    axis, kind = e.axis(e.number(node, 1), tensor.rank), tensor.element
+    place = e.number(node, 1)
+    if not isinstance(place, int):
+        raise Unsupported(f"axis {place}: expected a number")
+    axis, kind = e.axis(place, tensor.rank), tensor.element
     letter = "f" if elements.is_float(kind) else "i"
     zero, start = p.scalar(0, kind), p.filled(0, kind, tensor.dims)
     # Loops: those of the result, then the place that is added.

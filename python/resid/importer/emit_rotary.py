@@ -13,6 +13,7 @@ from .emit_shapes import concat, extract, reshape
 from .errors import ModelError, Unsupported
 from .graph import Node
 from .program import Program, Tensor
+from .sizes import Dim
 
 Tables = tuple[Tensor, Tensor]  # of cosines and sines
 
@@ -41,7 +42,7 @@ def _turn_by_sample(p: Program, x: Tensor, tables: Tables, interleaved: bool) ->
     pairs, kind = tables[0].dims[2], elements.arithmetic(x.element)
     step = 2 if interleaved else 1
 
-    def part(begin: int, count: int, step: int) -> Tensor:
+    def part(begin: Dim, count: Dim, step: int) -> Tensor:
         return extract(p, x, [0, 0, 0, begin], [batch, heads, positions, count], [1, 1, 1, step])
 
     first, second = part(0, pairs, step), part(1 if interleaved else pairs, pairs, step)
@@ -78,7 +79,7 @@ def _of_heads(p: Program, node: Node, x: Tensor, pairs: int) -> Tensor:
 def _rotary(e: Emitter, node: Node, cos: Tensor, sin: Tensor, ids: Tensor | None) -> Tensor:
     p, x = e.program, e.ranked(e.value(node, 0), 3, 4)
     pairs = e.ranked(cos, 2, 3).dims[-1]
-    if not all(isinstance(count, int) for count in (pairs, sin.dims[-1], x.dims[-1])):
+    if not (isinstance(pairs, int) and isinstance(sin.dims[-1], int) and isinstance(x.dims[-1], int)):
         raise Unsupported(f"tables {cos.type} and {sin.type} for {x.type}: expected rows of sizes that are known")
     heads = _of_heads(p, node, x, pairs)
     wanted = node.attributes.get("rotary_embedding_dim", 0) or heads.dims[3]

@@ -285,11 +285,14 @@ def _split(e: Emitter, node: Node) -> list[Tensor]:
         whole_dims = [*tensor.dims[:axis], total, *tensor.dims[axis + 1 :]]
         tensor = cast_sizes(e.program, e.program.value(tensor), whole_dims) if isinstance(total, int) else tensor
     elif isinstance(total, int):
-        parts = np.split(tensor.known, np.cumsum(sizes)[:-1].astype(int), axis)
+        ends: np.ndarray = np.cumsum(np.array(sizes))
+        parts = np.split(tensor.known, ends[:-1].astype(int), axis)
         return [Tensor(tensor.element, part.shape, known=part) for part in parts]
-    results, begin = [], 0
+    results: list[Tensor] = []
+    begin: Dim = 0
     for size in sizes:
-        offsets, dims = [0] * tensor.rank, list(tensor.dims)
+        offsets: list[Dim] = [0] * tensor.rank
+        dims = list(tensor.dims)
         offsets[axis], dims[axis] = begin, size
         results.append(extract(e.program, tensor, offsets, dims, [1] * tensor.rank))
         begin = begin + size

@@ -13,6 +13,7 @@ from .emit_elementwise import elementwise
 from .emit_reduce import reduce
 from .emit_shapes import reshape
 from .program import Program, Tensor, literal
+from .sizes import Dim
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Connection:
         return f"streams({', '.join(f'{name} {part.ssa} : {part.type}' for name, part in parts if part is not None)})"
 
 
-def _row(x: Tensor) -> tuple:
+def _row(x: Tensor) -> tuple[Dim, ...]:
     return (*x.dims[:-2], x.dims[-1])
 
 

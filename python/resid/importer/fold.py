@@ -50,8 +50,8 @@ def fold_constants(graph: Graph) -> None:
     """Replaces nodes of which all inputs are constants, and none a weight, which keeps its name."""
     kept = []
     for node in graph.nodes:
-        known = [graph.constants.get(name) for name in node.inputs if name]
-        foldable = known and all(array is not None for array in known) and all(node.inputs)
+        known = [graph.constants[name] for name in node.inputs if name in graph.constants]
+        foldable = known and len(known) == len(node.inputs)
         foldable = foldable and not any(graph.is_weight(name) for name in node.inputs) and _is_typed(node, known)
         result = fold(node, known) if foldable else None
         if result is None:
@@ -118,29 +118,34 @@ def _arithmetic(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray | None:
 
 def _divided(op: str, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Integers are cut towards zero by "Div" and "Rem"; "Mod" has the sign of the divisor."""
+    result: np.ndarray
     if op != "Div":
-        return left % right if op == "Mod" else np.fmod(left, right)
-    if left.dtype.kind not in "iuO":
-        return left / right
-    down = left // right
-    return down + ((down < 0) & (down * right != left)).astype(left.dtype)
+        result = left % right if op == "Mod" else np.fmod(left, right)
+    elif left.dtype.kind not in "iuO":
+        result = left / right
+    else:
+        down = left // right
+        result = down + ((down < 0) & (down * right != left)).astype(left.dtype)
+    return result
 
 
 @folds("Neg", "Abs", "Sqrt", "Exp", "Log", "Floor", "Ceil", "Reciprocal", "Cos", "Sin", "Not", "IsNaN", "Tanh", "Sign")
-def _unary(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray:
-    calls = {
+def _unary(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray | None:
+    calls: dict[str, Callable[[np.ndarray], np.ndarray]] = {
         "Neg": np.negative,
         "Reciprocal": lambda x: (1 / x).astype(x.dtype),
         "Not": np.logical_not,
         "Abs": np.absolute,
     }
-    result = np.asarray(calls.get(node.op, getattr(np, node.op.lower(), None))(inputs[0]))
+    call = calls[node.op] if node.op in calls else getattr(np, node.op.lower())
+    result = np.asarray(call(inputs[0]))
     return result if result.dtype == inputs[0].dtype or node.op == "IsNaN" else None  # NumPy has roots of integers; ONNX has none
 
 
 @folds("Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual", "And", "Or")
 def _compare(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray | None:
     left, right = inputs
+    calls: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]]
     calls = {"Greater": np.greater, "Less": np.less, "GreaterOrEqual": np.greater_equal, "LessOrEqual": np.less_equal}
     calls |= {"And": np.logical_and, "Or": np.logical_or}
     if node.op != "Equal":
@@ -156,6 +161,7 @@ def _equal(left: object, right: object) -> bool:
     if left == right:
         return True
     size, other = (left, right) if isinstance(left, Size) else (right, left)
+    assert isinstance(size, Size)
     # A size is at least 0; -1 in a list of sizes means another thing. Whether a size is 3 is not known.
     if isinstance(other, (int, np.integer)) and other < 0 and all(factor >= 0 for factor in size.terms.values()):
         return False
@@ -203,7 +209,7 @@ def _unsqueeze(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray:
 
 
 @folds("Squeeze")
-def _squeeze(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray:
+def _squeeze(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray | None:
     axes = _ints(inputs[1]) if len(inputs) > 1 else node.attributes.get("axes")
     return None if axes == [] else np.squeeze(inputs[0], None if axes is None else tuple(axes))
 
@@ -218,8 +224,7 @@ def _slice(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray:
         size = data.shape[axis]
         # Backwards, ONNX begins at the first element where Python begins before it, and an end before it is written as a large
         # negative number.
-        start, end = (max(start, -size), None if end < -size else end) if step < 0 else (start, end)
-        key[axis] = slice(start, end, step)
+        key[axis] = slice(max(start, -size), None if end < -size else end, step) if step < 0 else slice(start, end, step)
     return data[tuple(key)]
 
 
@@ -253,7 +258,7 @@ def _range(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray | None:
     if any(array.dtype == object for array in inputs):
         return None
     start, limit, delta = (array.reshape(()).item() for array in inputs)
-    return np.arange(start, limit, delta, inputs[0].dtype) if (limit - start) / delta <= MOST_ELEMENTS else None
+    return np.asarray(np.arange(start, limit, delta, dtype=inputs[0].dtype)) if (limit - start) / delta <= MOST_ELEMENTS else None
 
 
 @folds("ReduceProd", "ReduceSum")
@@ -283,5 +288,5 @@ def _trilu(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray:
 
 
 @folds("CastLike")
-def _cast_like(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray:
+def _cast_like(node: Node, inputs: Sequence[np.ndarray]) -> np.ndarray | None:
     return None if object in (inputs[0].dtype, inputs[1].dtype) else inputs[0].astype(inputs[1].dtype)

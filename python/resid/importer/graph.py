@@ -66,7 +66,7 @@ class Argument:
 
     name: str
     element: str
-    dims: list["int | str | Size"]
+    dims: Sequence["int | str | Size"]
 
 
 class Graph:
@@ -84,7 +84,7 @@ class Graph:
         # that it does not say). A text is the name of a size, or computed from such names.
         self.recorded: dict[str, tuple[str, tuple[Dim | str | None, ...] | None]] = {}
         self.conditions: list[str] = []  # of each call, on the sizes of arguments (conditions.py)
-        self.types: dict[str, tuple[str, tuple]] = {}  # element type and dimensions, where the recognisers found them
+        self.types: dict[str, tuple[str, tuple[Dim, ...]]] = {}  # element type and dimensions, where the recognisers found them
         self._fresh = 0
 
     def index(self) -> None:
@@ -103,8 +103,9 @@ class Graph:
     def is_weight(self, name: str) -> bool:
         """A constant that has a name in a checkpoint, and keeps it."""
         array = self.constants.get(name)
-        floats = array is not None and str(array.dtype) in ("float16", "bfloat16", "float32", "float64")
-        return floats and name in self.parameters and array.ndim > 0 and array.size > 1
+        if array is None or name not in self.parameters:
+            return False
+        return str(array.dtype) in ("float16", "bfloat16", "float32", "float64") and array.ndim > 0 and array.size > 1
 
     def elements(self, name: str) -> np.ndarray | None:
         """Those of a constant that has them for good; None of a weight, whose elements a program may not hang on."""

@@ -48,11 +48,13 @@ class Integers:
 
     def floats(self) -> np.ndarray:
         """In f32, each rounded once, as resid.linear computes them; where there are offsets, scale·q has to be exact."""
-        scale, zero, offset = (
-            None if part is None else np.repeat(part.astype(np.float32), self.group, 1) for part in (self.scale, self.zero, self.offset)
-        )
-        product = scale * (self.q if zero is None else self.q - zero).astype(np.float32)
-        return product if offset is None else product - offset
+
+        def spread(part: np.ndarray) -> np.ndarray:
+            return np.repeat(part.astype(np.float32), self.group, 1)
+
+        q = self.q if self.zero is None else self.q - spread(self.zero)
+        product: np.ndarray = spread(self.scale) * q.astype(np.float32)
+        return product if self.offset is None else product - spread(self.offset)
 
 
 def fit(tensors: "Mapping[str, np.ndarray | Integers]", wanted: Mapping[str, str], where: str) -> dict[str, np.ndarray]:
@@ -68,10 +70,9 @@ def fit(tensors: "Mapping[str, np.ndarray | Integers]", wanted: Mapping[str, str
             raise ModelError(f"'{where}': expected a tensor for the weight '{name}' of the program, found none")
         used.add(owner)
         if isinstance(found, Integers):
-            parts = found.parts()
-            own, array = parts.get(name[len(owner) :], (None, None))
-            if own is not None and tensor_type(*own) == kind:
-                arrays[name] = array
+            part = found.parts().get(name[len(owner) :])
+            if part is not None and tensor_type(*part[0]) == kind:
+                arrays[name] = part[1]
                 continue
             found = found.floats()
         element = kind.rstrip(">").split("x")[-1]

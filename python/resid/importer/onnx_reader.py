@@ -156,13 +156,14 @@ def _define(node: Node, proto: "onnx.NodeProto", schema: "onnx.defs.OpSchema") -
         expected = f"{schema.min_input} to {schema.max_input}" if schema.min_input < schema.max_input else schema.min_input
         raise ModelError(f"{node.describe()}: expected {expected} inputs, found {len(node.inputs)}")
     types = {attribute.name: attribute.type for attribute in proto.attribute}
+    known: Any  # the stubs of onnx lack what its enumerations have
     for name, known in schema.attributes.items():
         if name not in types and known.required:
             raise ModelError(f"{node.describe()}: expected an attribute {name}")
         if types.get(name, known.type.value) != known.type.value:
             raise ModelError(f"{node.describe()}: expected an attribute {name} of type {known.type.name}")
     for index in range(len(node.inputs)):
-        formal = schema.inputs[min(index, len(schema.inputs) - 1)]
+        formal: Any = schema.inputs[min(index, len(schema.inputs) - 1)]
         if formal.option.name == "Single" and not node.inputs[index]:
             raise ModelError(f"{node.describe()}: expected an input {formal.name}")
         allowed = frozenset(_ELEMENTS[kind] for kind in formal.types if kind in _ELEMENTS)

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import elements
 from .errors import ModelError
-from .sizes import Dim, Size, is_name, nonnegative, product, symbol
+from .sizes import Atom, Dim, Size, is_name, nonnegative, product, symbol
 
 # Constants of more elements become weights, outside of the text, unless all elements are the same.
 MOST_ELEMENTS_IN_TEXT = 16
@@ -42,12 +42,18 @@ class Tensor:
         """All elements are numbers."""
         return self.known is not None and self.known.dtype != object
 
+    @property
+    def array(self) -> np.ndarray:
+        """`known` of a tensor that has it."""
+        assert self.known is not None
+        return self.known
+
     def scalar(self) -> float | int | None:
         """The one element of a constant, else None."""
-        return self.known.reshape(()).item() if self.is_constant() and self.known.size == 1 else None
+        return self.array.reshape(()).item() if self.is_constant() and self.array.size == 1 else None
 
 
-def tensor_type(element: str, dims: Iterable["Dim | None"]) -> str:
+def tensor_type(element: str, dims: Iterable["Dim | str | None"]) -> str:
     return "tensor<" + "".join(f"{dim if isinstance(dim, int) else '?'}x" for dim in dims) + elements.stored(element) + ">"
 
 
@@ -235,7 +241,7 @@ class Program:
             total = self._combine("addi", total, term) if total else term
         return total
 
-    def _atom(self, atom: object) -> str:
+    def _atom(self, atom: Atom) -> str:
         if isinstance(atom, str):
             key = ("size", atom)
             if key not in self._indices:
@@ -392,6 +398,12 @@ def _dense(array: np.ndarray, element: str) -> str:
         return "[" + ", ".join(nested(row) for row in part) + "]"
 
     return f"dense<{nested(array)}>"
+
+
+def fixed(dims: Sequence[Dim]) -> tuple[int, ...] | None:
+    """The same, None where one is known at run time only."""
+    numbers = tuple(dim for dim in dims if isinstance(dim, int))
+    return numbers if len(numbers) == len(dims) else None
 
 
 def whole(dims: Sequence[Dim]) -> int | None:

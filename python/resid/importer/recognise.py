@@ -51,7 +51,7 @@ def _analyse(graph: Graph) -> None:
     for node in graph.nodes:
         node.inputs = [same.get(name, name) for name in node.inputs]
         if known(node):
-            graph.constants.update({name: emitter.values[name].known for name in node.outputs if name})
+            graph.constants.update({name: emitter.values[name].array for name in node.outputs if name})
         elif _changes_nothing(graph, node):
             same[node.outputs[0]] = node.inputs[0]
         else:

@@ -7,6 +7,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +25,7 @@ _KNOWN = {
     "gelu_tanh": 0.5 * _POINTS * (1 + np.tanh(math.sqrt(2 / math.pi) * (_POINTS + 0.044715 * _POINTS**3))),
     "silu": _POINTS / (1 + np.exp(-_POINTS)),
 }
-_CALLS = {
+_CALLS: dict[str, Callable[..., Any]] = {
     "Add": np.add,
     "Sub": np.subtract,
     "Mul": np.multiply,
@@ -84,7 +86,7 @@ def _group(graph: Graph, root: Node) -> dict[str, Node]:
     return group
 
 
-def _evaluate(graph: Graph, name: str, x: str, group: dict[str, Node], done: dict) -> np.ndarray | None:
+def _evaluate(graph: Graph, name: str, x: str, group: dict[str, Node], done: dict[str, Any]) -> Any:
     """The value at the points, as a function of x; None if it depends on something else."""
     if name == x:
         return _POINTS
@@ -95,7 +97,7 @@ def _evaluate(graph: Graph, name: str, x: str, group: dict[str, Node], done: dic
         done[name] = None
         node = group.get(name)
         operands = None if node is None else [_evaluate(graph, operand, x, group, done) for operand in node.inputs]
-        if operands is not None and all(operand is not None for operand in operands):
+        if node is not None and operands is not None and all(operand is not None for operand in operands):
             with np.errstate(all="ignore"):
                 done[name] = _CALLS[node.op](*operands)
     return done[name]

@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .graph import Graph, Node
+from .sizes import Dim
 
 # A score of this or less in place of a masked one has weight 0 beside a key that is not masked.
 _MASKED = -1e4
@@ -36,7 +39,7 @@ def _attention(graph: Graph, node: Node) -> Node | None:
         return None
     q, q_scale = _scaled(graph, product.input(0))
     k, k_scale = _scaled(graph, product.input(1))
-    settings = {"scale": scale * q_scale * k_scale, "transposed_keys": 1}
+    settings: dict[str, Any] = {"scale": scale * q_scale * k_scale, "transposed_keys": 1}
     if (mask or choice) and not (guarded and filler == -np.inf) and not _sees_a_key(graph, mask or choice):
         settings["without_keys"] = "nan" if filler == -np.inf else "mean"
     turned = graph.maker(k, "Transpose")
@@ -56,7 +59,7 @@ def _attention(graph: Graph, node: Node) -> Node | None:
     return Node("resid.Attention", [q, k, v, mask, choice], node.outputs, settings, node.name)
 
 
-def _dims(graph: Graph, name: str) -> tuple | None:
+def _dims(graph: Graph, name: str) -> tuple[Dim, ...] | None:
     return graph.types[name][1] if name in graph.types else None
 
 
@@ -156,13 +159,14 @@ def _repeated(graph: Graph, name: str) -> str:
     join = graph.maker(name, "Reshape")
     wide = None if join is None else graph.maker(join.input(0), "Expand")
     unsqueezed = None if wide is None else graph.maker(wide.input(0), "Unsqueeze", "Reshape")
-    if unsqueezed is None:
+    if join is None or wide is None or unsqueezed is None:
         return ""
     x = unsqueezed.input(0)
-    types = [graph.types.get(value) for value in (x, wide.input(0), join.input(0), name)]
-    if any(kind is None for kind in types):
+    shapes = [_dims(graph, value) for value in (x, wide.input(0), join.input(0), name)]
+    known = [shape for shape in shapes if shape is not None]
+    if len(known) < len(shapes):
         return ""
-    before, single, many, after = (kind[1] for kind in types)
+    before, single, many, after = known
     if len(before) != 4 or len(many) != 5 or len(after) != 4:
         return ""
     batch, groups, positions, size = before

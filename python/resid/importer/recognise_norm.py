@@ -52,7 +52,7 @@ def _quotients(graph: Graph, node: Node) -> list[tuple[str, str, float]]:
         add = graph.maker(inside, "Add") if inside else None
         for i in (0, 1):
             epsilon = graph.scalar(add.input(i)) if add is not None else None
-            if epsilon is not None and epsilon >= 0:
+            if add is not None and epsilon is not None and epsilon >= 0:
                 results.append((numerator, add.input(1 - i), epsilon))
     return results
 

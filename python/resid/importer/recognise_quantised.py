@@ -72,15 +72,14 @@ def _is_of_whole(graph: Graph, node: Node) -> bool:
 def _parameters(graph: Graph, node: Node, is_turned: bool) -> "tuple[np.ndarray, np.ndarray, np.ndarray, int] | None":
     """Integers with signs [out, in], scales and zero points [out, in / group], and the size of a group, of a constant matrix [in, out],
     or [out, in] if `is_turned`. None where it has others."""
-    given = [graph.constants.get(name) for name in (node.input(0), node.input(1), node.input(2)) if name]
-    if any(array is None for array in given) or given[0].ndim != 2 or str(given[0].dtype) not in ("int8", "uint8"):
+    q, scale = graph.constants.get(node.input(0)), graph.constants.get(node.input(1))
+    if q is None or scale is None or q.ndim != 2 or str(q.dtype) not in ("int8", "uint8"):
         return None
-    q, scale = given[:2]
-    if scale.dtype != np.float32 or node.attributes.get("output_dtype", 1) not in (0, 1):
+    zero = graph.constants.get(node.input(2)) if node.input(2) else np.zeros((), q.dtype)
+    if zero is None or scale.dtype != np.float32 or node.attributes.get("output_dtype", 1) not in (0, 1):
         return None
     bits = node.attributes.get("resid.bits", 8)
     low = _SIGNED[str(q.dtype).replace("8", str(bits))]
-    zero = given[2] if len(given) > 2 else np.zeros((), q.dtype)
     axis, block = node.attributes.get("axis", 1) % 2, node.attributes.get("block_size", 0)
     outputs = 0 if is_turned else 1
     rows, columns = q.shape[outputs], q.shape[1 - outputs]

@@ -10,7 +10,7 @@ from typing import Union
 Dim = Union[int, "Size"]
 # A name, or (op, left, right), which stands for itself. "floordiv" and "mod" round down, as Python does; "div" and "rem" cut
 # towards zero, as C and ONNX do; the others are "min" and "max".
-Atom = Union[str, tuple]
+Atom = Union[str, "tuple[str, Dim, Dim]"]
 
 
 class Size:

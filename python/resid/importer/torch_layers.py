@@ -190,7 +190,7 @@ def _pool(r: _Reader, call: Call) -> str:
     if rank != int(name[-2]):
         raise Unsupported("one image: expected a batch of them")
     kernel, padding = _by_dimension(call["kernel_size"], rank), _by_dimension(call["padding"], rank) * 2
-    settings = {"kernel_shape": kernel, "strides": _by_dimension(call["stride"] or kernel, rank), "pads": padding}
+    settings: dict[str, Any] = {"kernel_shape": kernel, "strides": _by_dimension(call["stride"] or kernel, rank), "pads": padding}
     settings["ceil_mode"] = int(call["ceil_mode"])
     if name.startswith("max"):
         return r.add("MaxPool", [r.name(call["self"])], {**settings, "dilations": _by_dimension(call["dilation"], rank)})

@@ -376,8 +376,8 @@ def _cumulative_sum(r: _Reader, call: Call) -> str:
 @_torch("arange")
 def _arange(r: _Reader, call: Call) -> str:
     """Of integers a range; of floats start + i·step in f64, each rounded once."""
-    start = call["start"] if call["start"] is not None else 0
-    step = call["step"] if call["step"] is not None else 1
+    start: Any = call["start"] if call["start"] is not None else 0
+    step: Any = call["step"] if call["step"] is not None else 1
     bounds = [bound.meta["val"] if hasattr(bound, "op") else bound for bound in (start, call["end"], step)]
     fractions = [bound for bound in bounds if isinstance(bound, float) and not bound.is_integer()]
     if step == 1 and not fractions:

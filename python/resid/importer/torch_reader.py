@@ -188,8 +188,8 @@ class _Reader:
             return
         if not hasattr(value, "dtype"):
             raise Unsupported(f"input '{node.name}': expected a tensor, found {type(value).__name__}")
-        dims = [size_of(dim) for dim in value.shape]
-        if any(dim is None for dim in dims):
+        dims = [dim for dim in map(size_of, value.shape) if dim is not None]
+        if len(dims) < len(value.shape):
             raise Unsupported(f"of shape {list(value.shape)}: expected sizes that are numbers, names, or computed from names")
         self.symbols |= {str(name) for dim in value.shape if not isinstance(dim, int) for name in dim.node.expr.free_symbols}
         self.graph.arguments.append(Argument(node.name, from_torch(value.dtype), dims))
@@ -259,7 +259,8 @@ class _Reader:
     def scalar(self, value: Any, element: str) -> str:
         """A number or a size, as a tensor of rank 0."""
         if hasattr(value, "op"):
-            return self.names[value]
+            name: str = self.names[value]
+            return name
         return self.graph.constant(self.current, np.array(value).astype(elements.to_numpy(element)))
 
     def size(self, value: Any) -> Dim:

@@ -12,7 +12,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
@@ -128,7 +128,7 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
         raise FileError(f"'{path}' is no .npz file: {error}") from error
 
 
-def _open_safetensors(path: Path) -> tuple[dict, int]:
+def _open_safetensors(path: Path) -> tuple[dict[str, Any], int]:
     try:
         with open(path, "rb") as stream:
             size = os.fstat(stream.fileno()).st_size
