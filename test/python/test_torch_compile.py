@@ -177,6 +177,17 @@ def test_what_is_not_covered_stays():
     assert "no such operator is covered" in str(found) and "special_bessel_j0" in str(found)
 
 
+def test_one_piece_after_pytorch():
+    """The only piece makes all results, but reads what PyTorch has made."""
+    model, x = nn.Linear(8, 4), torch.randn(3, 8)
+
+    def turned(x):
+        return model(x.flip(0))
+
+    near(turned, torch.compile(turned, backend="resid"), x)
+    assert only(model).programs == 1 and "flip" in str(only(model))
+
+
 def test_branches_of_pytorch_share_programs():
     """Two nodes of PyTorch beside each other divide a graph in two, not three."""
 

@@ -222,8 +222,9 @@ def _assemble(partition: Partition, pieces: "Mapping[int, Any]") -> "Callable[..
     results: Any = output.args[0]
     if len(pieces) == 1 and not partition.captured.written:
         (compiled,), (piece,) = pieces.values(), partition.pieces.values()
-        if list(results) == piece.outputs:
-            return _call_alone(compiled, old, [*piece.inputs, *piece.weights])
+        read = [*piece.inputs, *piece.weights]
+        if list(results) == piece.outputs and all(node.op == "placeholder" for node in read):
+            return _call_alone(compiled, old, read)
     for node in old.find_nodes(op="placeholder"):
         made[node] = new.node_copy(node)
     stages = partition.stages
