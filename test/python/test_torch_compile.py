@@ -201,14 +201,71 @@ def test_branches_of_pytorch_share_programs():
     assert found.programs == 2
 
 
-def test_views_stay_views():
-    def views(x):
-        return x.view(-1), x + 1, x.t()
+def views(x):
+    y = x.exp()
+    return x.view(-1), x + 1, x.t(), y[0], y.t(), torch.einsum("ij->ji", x), torch.dropout(x, 0.5, False)
 
-    x = torch.randn(2, 3)
-    flat, more, turned = torch.compile(views, backend="resid")(x)
-    x.zero_()
-    assert not flat.any() and not turned.any() and more.any()
+
+def cache(x, rows):
+    x.index_copy_(0, torch.tensor([1]), rows.exp())
+    return x, x[:2], x.sum(), x.view(x.shape[0] * rows.shape[1])[2:]
+
+
+def relu(x):
+    return x.relu_()[0], x.exp()
+
+
+def through_views(x, rows):
+    first, second = x.split([1, 3], 1)
+    second[1:].mul_(2)
+    x.view(-1)[0].copy_(rows.exp().sum())
+    return second, torch.cat([second, first], 1)
+
+
+def own(x):
+    y = x.exp()
+    column = y[:, 0]
+    column.zero_()
+    return column, y[1:], y.sum()
+
+
+def to_out(x, rows):
+    y = rows.exp()
+    x[1:2].copy_(y)
+    return y, torch.mul(x, 2, out=x).t()
+
+
+def constants(x):
+    return x.exp(), torch.tensor([1.0, 2.0])
+
+
+def unsaid(x):
+    y = x.exp()
+    y.t_()
+    y.add_(1)
+    return y, y[0]
+
+
+def in_other_order(x):
+    y = x.t().exp()
+    return y, y.t().view(-1)
+
+
+@pytest.mark.parametrize("f", [views, cache, relu, through_views, own, to_out, constants, unsaid, in_other_order])
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_results_share_memory_as_in_eager(f, dynamic):
+    """Arguments and results, and what is seen of writes to each of them."""
+    given = [torch.randn(3, 4), torch.randn(1, 4)][: f.__code__.co_argcount]
+    compiled, before = torch.compile(f, backend="resid", dynamic=dynamic), len(rt.report())
+    for _ in range(2):
+        own, right = ([*args, *function(*args)] for function, args in ((compiled, copy.deepcopy(given)), (f, copy.deepcopy(given))))
+        for place in range(len(right)):
+            torch.testing.assert_close(own, right, rtol=1e-5, atol=1e-5)
+            own[place].fill_(place)
+            right[place].fill_(place)
+        torch.testing.assert_close(own, right, rtol=1e-5, atol=1e-5)
+    (found,) = rt.report()[before:]
+    assert ("shares memory" in found.refused) == (f in (unsaid, in_other_order)) != (found.programs > 0)
 
 
 def test_writes_in_place():

@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch._guards import TracingContext, tracing
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.fx import GraphModule, Node
+from torch.fx import Graph, GraphModule, Node
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.node import map_arg
 
 from resid.importer.torch_reader import writes
 
@@ -24,11 +26,12 @@ class Refused(Exception):
 @dataclasses.dataclass
 class Captured:
     """`module` has the placeholders of Dynamo's graph, in their order. The first results are what the graph writes into the
-    placeholders `written`; the others are its own."""
+    placeholders `written`; the others are its own. `views` make results that share memory with an argument or another result."""
 
     module: GraphModule
     weights: set[str]
     written: list[str]
+    views: list[Node]
 
 
 def capture(module: GraphModule) -> Captured:
@@ -48,8 +51,15 @@ def capture(module: GraphModule) -> Captured:
             whole = make_fx(module, pre_dispatch=True, tracing_mode="real")(*fakes)
             written: list[str] = []
             _drop(whole, _DETACHING)
+            shared = _find_shared(whole.graph)
+            views = [node for _, chain in shared.values() for node in chain]
             if any(writes(node) for node in whole.graph.nodes):
-                whole, written = _without_writes(whole, fakes)
+                whole, written, views = _without_writes(whole, fakes, shared)
+            for result in filter(is_tensor, whole.graph.output_node().all_input_nodes):
+                start, chain = _find_chain(result)
+                for node in [start, *chain]:
+                    if node.target in _FRESH:  # a new tensor in each call
+                        node.target = torch.ops.aten.clone.default
             _drop(whole, _FRESH)
             for node in whole.graph.find_nodes(op="get_attr"):
                 node.meta["val"] = mode.from_tensor(getattr(whole, node.target))
@@ -63,7 +73,7 @@ def capture(module: GraphModule) -> Captured:
         if node.op == "call_function" and not _is_plain(node):
             raise Refused(f"{node.target}: it changes more than its results")
     weights = {new.name for old, new in zip(given, whole.graph.find_nodes(op="placeholder"), strict=True) if _is_weight(old)}
-    return Captured(whole, weights, written)
+    return Captured(whole, weights, written, views)
 
 
 # Their results are their arguments, as far as no autograd listens; the second ones' only where nothing is written.
@@ -78,8 +88,90 @@ def _drop(module: GraphModule, targets: "tuple[Any, ...]") -> None:
             module.graph.erase_node(node)
 
 
-def _without_writes(module: GraphModule, fakes: "list[Any]") -> "tuple[GraphModule, list[str]]":
-    """The graph with results in place of writes, and which of its arguments the first results are written to."""
+# The node in whose memory another is, and the nodes from there to the other: views, and writes in place.
+_Chain: TypeAlias = "tuple[Node, list[Node]]"
+
+
+def _find_shared(graph: Graph) -> "dict[Node, _Chain]":
+    """The results that share memory with an argument or another result. Raises Refused where a view of what resid computes, whose
+    elements are in the order of its indices, would be none."""
+    chains = {result: _find_chain(result) for result in graph.output_node().all_input_nodes if is_tensor(result)}
+    count = collections.Counter(start for start, _ in chains.values())
+    shared = {result: (start, chain) for result, (start, chain) in chains.items() if start.op == "placeholder" or count[start] > 1}
+    for result, (start, chain) in shared.items():
+        if any(torch.Tag.inplace_view in getattr(node.target, "tags", ()) for node in chain):
+            raise Refused(f"{result.name}: it shares memory with another tensor, whose shape is written")
+        if start.op != "placeholder" and not value_of(start).is_contiguous() and not _stay_views(start, chain):
+            raise Refused(f"{result.name}: it shares memory with {start.name}, and hangs on the order of its elements")
+    return shared
+
+
+def _find_chain(result: Node) -> "_Chain":
+    memory, node = _memory_of(result), result
+    chain: list[Node] = []
+    while (source := next((source for source in node.all_input_nodes if memory & _memory_of(source)), None)) is not None:
+        chain.insert(0, node)
+        node = source
+    return node, chain
+
+
+def _memory_of(node: Node) -> "set[int]":
+    value = value_of(node)
+    parts = value if isinstance(value, (list, tuple)) else [value]
+    return {part.untyped_storage()._cdata for part in parts if isinstance(part, torch.Tensor)}
+
+
+def _stay_views(start: Node, chain: "list[Node]") -> bool:
+    """Whether the chain makes views of a tensor that has the shape of `start` and no gaps."""
+    first = value = torch.empty(value_of(start).shape, dtype=value_of(start).dtype)
+    for source, node in zip([start, *chain], chain):
+        if writes(node):
+            continue
+        args, kwargs = map_arg((node.args, node.kwargs), lambda arg: value if arg is source else value_of(arg))
+        try:
+            value = node.target(*args, **kwargs)
+        except (RuntimeError, ValueError):
+            return False
+    return first.untyped_storage()._cdata == value.untyped_storage()._cdata
+
+
+def _without_writes(module: GraphModule, fakes: "list[Any]", shared: "dict[Node, _Chain]") -> "tuple[GraphModule, list[str], list[Node]]":
+    """The graph with results in place of writes, which of its arguments the first results are written to, and the views that make
+    those of `shared`: of the arguments themselves, or of what other results are in when all is written."""
+    results: Any = module.graph.output_node().args[0]
+    kept = [result for result in results if isinstance(result, Node) and result not in shared]
+    for start, chain in shared.values():
+        kept.append(start)
+        for source, node in zip([start, *chain], chain):
+            others = [] if writes(node) else [other for other in node.all_input_nodes if other is not source]
+            if any(_memory_of(other) for other in others):
+                raise Refused(f"{node.name}: a view of what is written, whose shape is another tensor's")
+            kept += others
+    kept = [node for node in dict.fromkeys(kept) if node.op != "placeholder"]
+    module.graph.output_node().args = (tuple(kept),)
+    module.recompile()
+    whole, written = _export(module, fakes)
+    new: Graph = whole.graph
+    output = new.output_node()
+    own: Any = output.args[0]
+    made = dict(zip(module.graph.find_nodes(op="placeholder"), new.find_nodes(op="placeholder"), strict=True))
+    made.update(zip(kept, own[len(written) :], strict=True))
+    views: list[Node] = []
+    with new.inserting_before(output):
+        for start, chain in shared.values():
+            for source, node in zip([start, *chain], chain):
+                if writes(node):
+                    made[node] = made[source]
+                elif node not in made:
+                    made[node] = new.node_copy(node, made.__getitem__)
+                    views.append(made[node])
+    output.args = (tuple([*own[: len(written)], *map_arg(tuple(results), made.__getitem__)]),)
+    whole.recompile()
+    return whole, written, views
+
+
+def _export(module: GraphModule, fakes: "list[Any]") -> "tuple[GraphModule, list[str]]":
+    """The graph without writes; its first results are what is to be written to the arguments of the names."""
     from torch._functorch.aot_autograd import aot_export_module
 
     whole: Any

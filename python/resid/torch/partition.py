@@ -20,9 +20,6 @@ from resid.importer.torch_reader import Stored, array_of, from_torch, operator_n
 
 from .graphs import Captured, is_tensor, value_of
 
-# Results of these are their first argument, or a view of it, though their schemas do not say so.
-_MAY_BE_ARGUMENTS = ("dropout", "feature_dropout")
-
 
 class Piece:
     """Nodes that become one program, with what they read and what others read of them. `lent` are arguments of the graph that
@@ -103,7 +100,7 @@ class Partition:
         self.pieces: dict[int, Piece] = {}
         self.stages: dict[Node, int] = {}
         self._leave_unknown()
-        self._leave_views()
+        self.leave(captured.views, "a view of an argument or of another result")
 
     def run(self) -> None:
         """Imports all pieces. Each round leaves at least one node more, or is the last."""
@@ -132,18 +129,6 @@ class Partition:
         for node in self.graph.nodes:
             if node.op == "get_attr":
                 self.left[node] = "a constant of the graph"
-
-    def _leave_views(self) -> None:
-        """A result that is a view of an argument, or of another result, stays one."""
-        seen: set[Node] = set()
-        for result in self.graph.output_node().all_input_nodes:
-            chain, node = [], result
-            while node.op == "call_function" and _may_be_view(node):
-                chain.append(node)
-                node = node.all_input_nodes[0]
-            if node.op == "placeholder" or node in seen:
-                self.leave(chain, "a view of an argument or of another result")
-            seen |= {node, *chain}
 
     def _divide(self) -> None:
         """Pieces of resid have odd stages, nodes of PyTorch even ones: a node follows all that it reads."""
@@ -193,12 +178,3 @@ class Partition:
             if not named:
                 self.leave(piece.nodes, str(error))
             return True
-
-
-def _may_be_view(node: Node) -> bool:
-    schema = getattr(node.target, "_schema", None)
-    if node.target is operator.getitem:
-        return _may_be_view(node.all_input_nodes[0])
-    return schema is not None and (
-        any(result.alias_info is not None for result in schema.returns) or schema.name.removeprefix("aten::") in _MAY_BE_ARGUMENTS
-    )
