@@ -190,6 +190,8 @@ def _quantize(options: argparse.Namespace) -> None:
 
     check_suffix(options.weights_out)
     check_suffix(options.weights)
+    if Path(options.file).name in ("", ".."):
+        raise FlagError(f"-o: expected the name of a file, but got '{options.file}'")
     manifest = Path(options.file).with_suffix(".json")
     files = [Path(file).absolute() for file in (options.program, options.weights, options.file, options.weights_out, manifest)]
     if len(set(files)) != len(files):

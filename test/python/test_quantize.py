@@ -261,3 +261,35 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "broken.npz").write_text("no archive")
     with pytest.raises(FileError, match="is no .npz file"):
         read(tmp_path / "broken.npz")
+
+
+HEADERS = {
+    "[]": "header: expected an object, but got []",
+    "3": "header: expected an object, but got 3",
+    '{"w":3}': "tensor 'w': expected an object, but got 3",
+    '{"w":{}}': "tensor 'w', dtype: expected the name of a type, but got None",
+    '{"w":{"dtype":"F32","shape":[2],"data_offsets":[0,null]}}': "tensor 'w', data_offsets: expected two places in 8 bytes, but got [0, None]",
+    '{"w":{"dtype":"F32","shape":[2],"data_offsets":[0,9]}}': "tensor 'w', data_offsets: expected two places in 8 bytes, but got [0, 9]",
+    '{"w":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}}': "tensor 'w', data_offsets: expected 12 bytes for its shape, but got [0, 8]",
+    "[" * 100000: "expected a header of tensors, but got brackets within brackets",
+    **{f'{{"w":{{"dtype":"F32","shape":{shape},"data_offsets":[0,0]}}}}': "tensor 'w', shape: expected a list of sizes, but got "
+       for shape in ("[-16,-16]", '"aa"', "[16.0,16]", "[true,16]", "[0,9223372036854775807]", f"[0,1{'0' * 30}]", f"[{'1,' * 99}0]", "null")},
+}
+
+
+def test_files_that_are_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each is an error by name and by file, and not one of Python's own."""
+    path = tmp_path / "w.safetensors"
+    for header, text in HEADERS.items():
+        path.write_bytes(len(header).to_bytes(8, "little") + header.encode() + bytes(8))
+        with pytest.raises(FileError) as raised:
+            read(path)
+        assert str(raised.value).startswith(f"'{path}' is no safetensors file: {text}"), header[:80]
+    np.save(tmp_path / "array.npy", np.zeros(2))
+    for data in (b"", b"PK", (tmp_path / "array.npy").read_bytes()):
+        (tmp_path / "w.npz").write_bytes(data)
+        with pytest.raises(FileError, match="is no .npz file"):
+            read(tmp_path / "w.npz")
+    for file in ("", ".", ".."):
+        assert main(["quantize", "m.mlir", f"--weights={path}", "-o", file, f"--weights-out={tmp_path / 'q.npz'}"]) == 2
+        assert f"resid: error: -o: expected the name of a file, but got '{file}'" in capsys.readouterr().err

@@ -6,10 +6,13 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import reprlib
 import struct
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -92,55 +95,73 @@ def nibbles(integers: np.ndarray) -> np.ndarray:
     return (integers[..., ::2] & 15 | integers[..., 1::2] << 4).astype(np.uint8)
 
 
-def read_header(path: "str | Path") -> dict[str, tuple[str, list[int]]]:
-    """Names, element types and shapes of the tensors of a safetensors file."""
-    header, _ = _open_safetensors(Path(path))
-    return {name: (elements.from_safetensors(entry["dtype"]), list(entry["shape"])) for name, entry in header.items()}
-
-
 def read(path: "str | Path") -> dict[str, np.ndarray]:
     """All tensors of a file. Those of a safetensors file are mapped: what is not read does not leave the disk."""
     path = Path(path)
     if path.suffix == ".npz":
         return read_npz(path)
     header, begin = _open_safetensors(path)
-    data = np.memmap(path, dtype=np.uint8, mode="r", offset=0)
-    arrays = {}
-    for name, entry in header.items():
-        first, last = entry["data_offsets"]
-        if not 0 <= first <= last <= len(data) - begin:
-            raise FileError(
-                f"'{path}': tensor '{name}' is said to lie at bytes {first} to {last} of {len(data) - begin}"
-            )
-        dtype = np.dtype(np.uint8) if entry["dtype"] == "U8" else elements.to_numpy(elements.from_safetensors(entry["dtype"]))
-        arrays[name] = data[begin + first : begin + last].view(dtype).reshape(entry["shape"])
-    return arrays
+    data = np.memmap(path, dtype=np.uint8, mode="r", offset=0)[begin:]
+    return {name: data[first:last].view(dtype).reshape(shape) for name, (dtype, shape, first, last) in header.items()}
 
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:
     """All arrays of an .npz file."""
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with open(path, "rb") as stream, np.lib.npyio.NpzFile(stream, allow_pickle=False) as arrays:
             return dict(arrays)
     except OSError as error:
         raise FileError(f"'{path}' cannot be read: {error.strerror or error}") from error
-    except (ValueError, zipfile.BadZipFile) as error:
+    except (ValueError, EOFError, RuntimeError, OverflowError, struct.error, zipfile.BadZipFile, zlib.error) as error:
         raise FileError(f"'{path}' is no .npz file: {error}") from error
 
 
-def _open_safetensors(path: Path) -> tuple[dict[str, Any], int]:
+_Header = dict[str, "tuple[np.dtype[Any], list[int], int, int]"]
+
+
+def _open_safetensors(path: Path) -> tuple[_Header, int]:
+    """For each tensor its type, its shape and the bytes from which and to which it lies; and the place of byte 0 in the file."""
     try:
         with open(path, "rb") as stream:
             size = os.fstat(stream.fileno()).st_size
             (length,) = struct.unpack("<Q", stream.read(8).ljust(8, b"\xff"))
             if length > size - 8:
-                raise FileError(
-                    f"'{path}' is no safetensors file: its header would have {length} bytes, the file has {size}"
-                )
-            header = json.loads(stream.read(length))
+                raise ValueError(f"its header would have {length} bytes, the file has {size}")
+            return _check_header(json.loads(stream.read(length)), size - 8 - length), 8 + length
     except OSError as error:
         raise FileError(f"'{path}' cannot be read: {error.strerror}") from error
+    except RecursionError:
+        raise FileError(f"'{path}' is no safetensors file: expected a header of tensors, but got brackets within brackets") from None
     except ValueError as error:
         raise FileError(f"'{path}' is no safetensors file: {error}") from error
-    header.pop("__metadata__", None)
-    return header, 8 + length
+
+
+def _check_header(header: object, size: int) -> _Header:
+    """Of a file with `size` bytes of numbers. Raises ValueError where the header is wrong."""
+
+    def expect(is_right: bool, what: str, expected: str, got: object) -> None:
+        if not is_right:
+            raise ValueError(f"{what}: expected {expected}, but got {reprlib.repr(got)}")
+
+    def are_sizes(value: object) -> bool:
+        return isinstance(value, list) and all(type(one) is int and 0 <= one < 2**63 for one in value)
+
+    expect(isinstance(header, dict), "header", "an object", header)
+    checked: _Header = {}
+    for name, entry in header.items() if isinstance(header, dict) else ():
+        if name == "__metadata__":
+            continue
+        what = f"tensor '{name}'"
+        expect(isinstance(entry, dict), what, "an object", entry)
+        element, shape, offsets = (entry.get(field) for field in ("dtype", "shape", "data_offsets"))
+        expect(isinstance(element, str), f"{what}, dtype", "the name of a type", element)
+        dtype = elements.to_numpy(elements.from_safetensors(element))
+        # NumPy multiplies the sizes that are not 0, too.
+        is_shape = are_sizes(shape) and len(shape) <= 32 and math.prod(filter(None, shape)) * dtype.itemsize < 2**63
+        expect(is_shape, f"{what}, shape", "a list of sizes", shape)
+        is_within = are_sizes(offsets) and len(offsets) == 2 and offsets[0] <= offsets[1] <= size
+        expect(is_within, f"{what}, data_offsets", f"two places in {size} bytes", offsets)
+        wanted = math.prod(shape) * dtype.itemsize
+        expect(offsets[1] - offsets[0] == wanted, f"{what}, data_offsets", f"{wanted} bytes for its shape", offsets)
+        checked[name] = (dtype, shape, *offsets)
+    return checked
