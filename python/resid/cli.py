@@ -213,6 +213,8 @@ def _quantize(options: argparse.Namespace) -> None:
         raise FileError(f"'{error.filename}' cannot be read: {error.strerror}") from error
     for matrix in done.matrices:
         print(matrix.describe())
+    if done.error is not None:
+        print(f"error of the results: {done.error:.1e}")
     write_weights(options.weights_out, done.weights)
     _write(options.file, done.text)
     _write(str(manifest), done.manifest())

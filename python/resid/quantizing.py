@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from resid_runtime import InternalError
+from resid_runtime.signature import Value
 
 from . import errors
 from .compiling import Module, _read, compile
@@ -30,7 +32,7 @@ class Matrix:
     `bits` is that of its integers, and 0 where it stays as it is, for the reason `kept`. `error` is relative: of the layer's
     outputs on the inputs that were given, of all elements together, or of the weight where `is_of_weight`. `smoothed` says
     whether factors moved to it from its rows: from the norm before it, or from the array `factor`. `not_smoothed` says why they
-    did not from the norm, where that was asked.
+    did not from the norm, and `no_factor` why its rows have no factors, where that was asked.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Matrix:
     smoothed: bool = False
     not_smoothed: str = ""
     factor: str = ""
+    no_factor: str = ""
 
     def describe(self) -> str:
         """One line of a report."""
@@ -59,7 +62,7 @@ class Matrix:
         entry: dict[str, Any] = {"name": self.name, "shape": list(self.shape), "integers": f"i{self.bits}", "scale": f"{self.name}_scale",
                                  "scale_shape": list(self.scale_shape), "error": self.error,
                                  "error_of": "weight" if self.is_of_weight else "output", "smoothed": self.smoothed}
-        more = {"not_smoothed": self.not_smoothed, "factor": self.factor}
+        more = {"not_smoothed": self.not_smoothed, "factor": self.factor, "no_factor": self.no_factor}
         return entry | {name: text for name, text in more.items() if text}
 
 
@@ -68,7 +71,8 @@ class Quantized:
     """A program whose linear layers have integers, its weights by their names in a file, and what became of each matrix.
 
     The integers have the name of the weight, and scales that name and `_scale`. Two integers of 4 bits are a byte.
-    `original` has the weights before they became integers: with `smooth` those that the factors were moved to.
+    `original` has the weights before they became integers: with `smooth` those that the factors were moved to. `error` is that of
+    the functions' results on the inputs that were given, relative, of all floats together; None where none were given.
     """
 
     text: str
@@ -76,10 +80,13 @@ class Quantized:
     matrices: tuple[Matrix, ...]
     scheme: str
     original: dict[str, np.ndarray]
+    error: float | None = None
 
     def manifest(self) -> str:
         """As JSON."""
-        return json.dumps({"version": 1, "scheme": self.scheme, "matrices": [matrix.record() for matrix in self.matrices]}, indent=2) + "\n"
+        error = {} if self.error is None else {"error": self.error}
+        found = {"version": 1, "scheme": self.scheme, **error, "matrices": [matrix.record() for matrix in self.matrices]}
+        return json.dumps(found, indent=2) + "\n"
 
 
 def quantize(source: str | os.PathLike[str], weights: _Arrays, scheme: str = "w8a8", *, calibrate: Iterable[_Arrays] = (),
@@ -122,11 +129,12 @@ def quantize(source: str | os.PathLike[str], weights: _Arrays, scheme: str = "w8
     for entry in record:
         arrays[entry["weight"]] = _check_weight(entry, arrays)
     observer = _Observer(request) if calls else None
+    reasons: dict[str, str] = {}
     notes = _smooth_norms(observer, arrays, calls) if observer and smooth else {}
     layers = {key: _Layer(key, entry, _out_in(_to_f32(arrays[key]), entry)) for key, entry in entries.items() if "bits" in entry}
     outputs = observer.errors(arrays, calls, layers) if observer else {}
     if observer and smooth == "rows":
-        outputs |= _smooth_rows(observer, arrays, calls, layers, outputs)
+        outputs |= _smooth_rows(observer, arrays, calls, layers, outputs, _find_readers(program, record), reasons)
         request.factors = list(dict.fromkeys(layer.factor for layer in layers.values() if layer.factor))
         program, _ = request.rewrite()
     result = dict(arrays)
@@ -142,10 +150,11 @@ def quantize(source: str | os.PathLike[str], weights: _Arrays, scheme: str = "w8
             error = layer.error() if is_of_weight else _relative(*outputs[key])
             factor = f"{layer.factor}_factor" if layer.factor else ""
             matrix = Matrix(key, matrix.shape, entry["bits"], layer.scales.shape, error, is_of_weight, "",
-                            bool(factor) or notes.get(key) == "", notes.get(key, ""), factor)
+                            bool(factor) or notes.get(key) == "", notes.get(key, ""), factor, reasons.get(key, ""))
         if len(matrix.shape) == 2:
             matrices.append(matrix)
-    return Quantized(program, result, tuple(matrices), scheme, arrays)
+    error_of_results = observer.result_error(arrays, calls, program, result) if observer else None
+    return Quantized(program, result, tuple(matrices), scheme, arrays, error_of_results)
 
 
 class _Layer:
@@ -295,8 +304,8 @@ class _Observer:
         places = {entry["argument"]: entry["weight"] for entry in self.entries if entry["function"] == function}
         return [places.get(place) for place, _ in enumerate(self.module[function].signature.arguments)]
 
-    def rows(self, arrays: _Arrays, calls: Sequence[_Arrays]) -> Iterator[tuple[str, np.ndarray]]:
-        """The name of a weight and the rows of one of its layers, `[rows, in]` of f32, for each layer of each call."""
+    def runs(self, arrays: _Arrays, calls: Sequence[_Arrays]) -> Iterator[tuple[str, _Arrays, tuple[Any, ...]]]:
+        """A function, the call and the results, for each call."""
         functions = dict.fromkeys(entry["function"] for entry in self.entries)
         for call in calls:
             unread, ran = set(call), False
@@ -307,23 +316,46 @@ class _Observer:
                 ran = True
                 unread -= {value.name for value in self.module[function].signature.arguments}
                 results = self.module[function](*arguments)
-                results = results if isinstance(results, tuple) else (results,)
-                for entry in self.entries:
-                    for place in entry.get("rows", ()) if entry["function"] == function else ():
-                        x = _to_f32(np.asarray(results[place]))
-                        yield entry["weight"], x.reshape(-1, x.shape[-1])
+                yield function, call, results if isinstance(results, tuple) else (results,)
             if unread or not ran:
                 got = f"'{min(unread)}'" if unread else "none"
                 raise ModelError(f"calibrate: expected the arguments of a function that are no weights, but got {got}{self.expected()}")
 
+    def rows(self, arrays: _Arrays, calls: Sequence[_Arrays]) -> Iterator[tuple[str, np.ndarray]]:
+        """The name of a weight and the rows of one of its layers, `[rows, in]` of f32, for each layer of each call."""
+        for function, _, results in self.runs(arrays, calls):
+            for entry in self.entries:
+                for place in entry.get("rows", ()) if entry["function"] == function else ():
+                    x = _to_f32(np.asarray(results[place]))
+                    yield entry["weight"], x.reshape(-1, x.shape[-1])
+
+    def result_error(self, arrays: _Arrays, calls: Sequence[_Arrays], program: str, weights: _Arrays) -> float:
+        """Of the results of a program with integers and such weights, on the same calls."""
+        module = compile(program, mode="inference", quiet=True)
+        error = size = 0.0
+        for function, call, expected in self.runs(arrays, calls):
+            values, names = module[function].signature.arguments, self.names(function)
+            added = {values[entry["argument"]].name + suffix: entry["weight"] + suffix
+                     for entry in self.entries if entry["function"] == function for suffix in ("_scale", "_factor")}
+            names += [added[value.name] for value in values[len(names):]]
+            found = module[function](*_arguments(values, names, weights, call))
+            for place, (result, y) in enumerate(zip(module[function].signature.results, found if isinstance(found, tuple) else (found,))):
+                if not elements.is_float(result.element):
+                    continue
+                exact, rounded = (one if one.dtype == np.float64 else _to_f32(one) for one in map(np.asarray, (expected[place], y)))
+                is_finite = np.isfinite(exact)
+                if not np.isfinite(rounded[is_finite]).all():
+                    raise InternalError(f"@{function}: expected finite numbers as result {place}, as without integers, but got others")
+                error += _squares(rounded[is_finite].astype(np.float64) - exact[is_finite])
+                size += _squares(exact[is_finite])
+        return _relative(error, size)
+
     def arguments(self, function: str, arrays: _Arrays, call: _Arrays) -> list[Any] | None:
         """Of a call; None where the inputs are not those of the function."""
-        found = []
-        for value, name in zip(self.module[function].signature.arguments, self.names(function)):
-            if name is None and value.name not in call:
-                return None
-            found.append(arrays[name] if name is not None else call[value.name] if value.sizes is not None else call[value.name].item())
-        return found
+        values, names = self.module[function].signature.arguments, self.names(function)
+        if any(name is None and value.name not in call for value, name in zip(values, names)):
+            return None
+        return _arguments(values, names, arrays, call)
 
     def expected(self) -> str:
         texts = []
@@ -355,6 +387,31 @@ class _Observer:
         return {key: sums[key] / max(1, counts[key]) for key in sums}
 
 
+def _arguments(values: Sequence[Value], names: Sequence[str | None], weights: _Arrays, call: _Arrays) -> list[Any]:
+    """Weights by their names in a file, where these are not None, and inputs of a call by those in the program."""
+    return [weights[name] if name is not None else call[value.name] if value.sizes is not None else call[value.name].item()
+            for value, name in zip(values, names)]
+
+
+def _find_readers(program: str, record: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """For each rows that become integers in a program that the pass wrote, the weight of each layer that reads them."""
+    weights = {(entry["function"], f"%arg{entry['argument']}"): entry["weight"] for entry in record if "bits" in entry}
+    readers: list[list[str]] = []
+    names: dict[str, list[str]] = {}  # what the last op of such a name made: regions beside one another have names again
+    function = ""
+    for line in program.splitlines():
+        if found := re.match(r' *func\.func (?:\w+ )?@"?(.*?)"?\(', line):
+            function = found[1]
+        elif found := re.match(r" *(%\w+), %\w+ = resid\.quantize ", line):
+            names[found[1]] = []
+            readers.append(names[found[1]])
+        elif (found := re.match(r" *%\w+ = resid\.linear (%\w+), (%\w+) x_scale\(", line)) and (function, found[2]) in weights:
+            names[found[1]].append(weights[function, found[2]])
+    if unread := set(weights.values()).difference(*readers):
+        raise InternalError(f"expected layers that read '{min(unread)}' in the program with integers, but got none")
+    return readers
+
+
 def _find_exponents(rows: np.ndarray, weights: Sequence[np.ndarray]) -> np.ndarray:
     """Powers of two for columns: the root of the root mean square of rows over that of weights `[out, in]`; 1 where one is 0."""
     columns = np.square(np.concatenate(weights), dtype=np.float64).mean(axis=0)
@@ -378,37 +435,62 @@ def _smooth_norms(observer: _Observer, arrays: dict[str, np.ndarray], calls: Seq
 
         exponents = _find_exponents(rows[next(iter(weights))], [_to_f32(turned(key, arrays[key])) for key in weights])
         signs = {**dict.fromkeys(weights, 1), **dict.fromkeys(entries[0]["norm"].values(), -1)}
-        for key, sign in signs.items():  # columns that would not come back stay as they are
-            array = turned(key, arrays[key])
-            back = _scale(_scale(array, sign * exponents), -sign * exponents)
-            exponents = np.where((back == array).reshape(-1, array.shape[-1]).all(axis=0), exponents, 0)
+        for key, sign in signs.items():
+            exponents = _drop_inexact(turned(key, arrays[key]), sign * exponents) * sign
         for key, sign in signs.items():
             arrays[key] = turned(key, _scale(turned(key, arrays[key]), sign * exponents))
     return {entry["weight"]: entry.get("not_smoothed", "") for entry in observer.entries if "bits" in entry}
 
 
 def _smooth_rows(observer: _Observer, arrays: _Arrays, calls: Sequence[_Arrays], layers: dict[str, _Layer],
-                 before: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
-    """Gives factors to rows where that takes a tenth from the error of the layers that read them. Gives the errors of these."""
+                 before: Mapping[str, tuple[float, float]], readers: Iterable[Sequence[str]], reasons: dict[str, str]) -> dict[str, tuple[float, float]]:
+    """Gives factors to rows where that takes a tenth from the error of the layers that read them. Gives the errors of these.
+
+    `readers` has for each rows the weight of each layer that reads them. All of them get the factors, so `_refuse_factors` says
+    where that cannot be; `reasons` gets for each weight why it got none.
+    """
     rows = observer.mean_squares(arrays, calls)
-    groups: dict[int, list[_Layer]] = {}
-    for entry in observer.entries:
-        if entry["weight"] in layers and len(entry.get("rows", ())) == 1:
-            groups.setdefault(entry["rows"][0], []).append(layers[entry["weight"]])
-    for group in groups.values():
+    groups: list[list[_Layer]] = []
+    readers = [names for names in readers if names]
+    for names in readers:
+        if reason := _refuse_factors(names, readers, observer):
+            reasons |= dict.fromkeys(names, reason)
+        else:
+            groups.append([layer for key, layer in layers.items() if key in names])
+    for group in groups:
         exponents = _find_exponents(rows[group[0].key], [layer.weight for layer in group])
+        for layer in group:
+            exponents = _drop_inexact(layer.weight, exponents)
         for layer in group:
             layer.move(exponents, group[0].key)
     after = observer.errors(arrays, calls, layers)
-    for group in groups.values():
+    for group in groups:
         sums = [sum(found[layer.key][0] for layer in group) for found in (before, after)]
-        if sums[1] > 0.81 * sums[0]:
+        if not sums[1] < 0.81 * sums[0]:
             for layer in group:
                 layer.move(np.zeros_like(layer.exponents), "")
                 after[layer.key] = before[layer.key]
+                reasons[layer.key] = "expected a tenth less error by factors, but got less of a change"
         elif f"{group[0].key}_factor" in arrays:
             raise ModelError(f"weight '{group[0].key}': expected the name '{group[0].key}_factor' to be free, but there is such a weight")
     return after
+
+
+def _refuse_factors(names: Sequence[str], readers: Iterable[Sequence[str]], observer: _Observer) -> str:
+    """Why rows, which layers with these weights read, can have no factors; nothing where they can."""
+    observed: dict[str, list[int]] = {entry["weight"]: entry.get("rows", []) for entry in observer.entries if "bits" in entry}
+    for name in names:
+        if sum(name in others for others in readers) > 1:
+            return f"expected weights that are read with these rows alone, but got '{name}', which is read with others, too"
+        if len(observed.get(name, [])) != names.count(name):
+            return f"expected used results of layers outside of loops and branches, but got another layer of '{name}'"
+    return ""
+
+
+def _drop_inexact(array: np.ndarray, exponents: np.ndarray) -> np.ndarray:
+    """The exponents of columns that come back if they are multiplied by powers of two and divided again; 0 for others."""
+    back = _scale(_scale(array, exponents), -exponents)
+    return np.where((back == array).reshape(-1, array.shape[-1]).all(axis=0), exponents, 0)
 
 
 def _scale(array: np.ndarray, exponents: np.ndarray) -> np.ndarray:

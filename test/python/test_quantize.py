@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -172,6 +173,79 @@ def test_factors_of_rows() -> None:
         assert result.tobytes() == (expected if skip is None else skip + expected).tobytes()
 
 
+# For each program, whose weights are u, v and w of 32x32: why `v` gets no factors.
+SHARED = {
+    "a weight of two rows": ("""
+      %1 = resid.linear %n, %u : tensor<?x32xf32>, tensor<32x32xf32>
+      %2 = resid.linear %n, %v : tensor<?x32xf32>, tensor<32x32xf32>
+      %3 = resid.linear %1, %u : tensor<?x32xf32>, tensor<32x32xf32>
+      %y = resid.add %2, %3 : tensor<?x32xf32>""",
+        "expected weights that are read with these rows alone, but got 'u', which is read with others, too"),
+    "an unused result": ("""
+      %1 = resid.linear %n, %u : tensor<?x32xf32>, tensor<32x32xf32>
+      %y = resid.linear %n, %v : tensor<?x32xf32>, tensor<32x32xf32>""",
+        "expected used results of layers outside of loops and branches, but got another layer of 'u'"),
+    "a loop": ("""
+      %0 = arith.constant 0 : index
+      %1 = arith.constant 1 : index
+      %2 = resid.linear %n, %v : tensor<?x32xf32>, tensor<32x32xf32>
+      %y = scf.for %i = %0 to %1 step %1 iter_args(%a = %2) -> tensor<?x32xf32> {
+        %3 = resid.linear %n, %u : tensor<?x32xf32>, tensor<32x32xf32>
+        %b = resid.add %a, %3 : tensor<?x32xf32>
+        scf.yield %b : tensor<?x32xf32>
+      }""", "expected used results of layers outside of loops and branches, but got another layer of 'u'"),
+    "a weight in a loop, too": ("""
+      %0 = arith.constant 0 : index
+      %1 = arith.constant 1 : index
+      %2 = resid.linear %n, %v : tensor<?x32xf32>, tensor<32x32xf32>
+      %y = scf.for %i = %0 to %1 step %1 iter_args(%a = %2) -> tensor<?x32xf32> {
+        %b = resid.linear %a, %v : tensor<?x32xf32>, tensor<32x32xf32>
+        scf.yield %b : tensor<?x32xf32>
+      }""", "expected weights that are read with these rows alone, but got 'v', which is read with others, too"),
+}
+
+
+@pytest.mark.parametrize("case", SHARED)
+def test_rows_that_share_no_factors(case: str) -> None:
+    """The factors would be wrong for a layer that reads the same rows, or the weight with others."""
+    layers, reason = SHARED[case]
+    program = f"""
+    func.func @model(%n: tensor<?x32xf32>, %u: tensor<32x32xf32> {{resid.weight = "u"}}, %v: tensor<32x32xf32> {{resid.weight = "v"}}) -> tensor<?x32xf32> {{
+      {layers}
+      return %y : tensor<?x32xf32>
+    }}"""
+    numbers = np.random.default_rng(7)
+    arrays = {name: numbers.standard_normal((32, 32)).astype(np.float32) for name in "uv"}
+    x = numbers.standard_normal((9, 32)).astype(np.float32)
+    x[:, 7] *= 50
+    done = resid.quantize(program, arrays, calibrate=[{"n": x}], smooth="rows", include_head=True)
+    v = next(matrix for matrix in done.matrices if matrix.name == "v")
+    assert (v.factor, v.no_factor, v.record()["no_factor"]) == ("", reason, reason) and "v_factor" not in done.weights
+    kernel = resid.compile(done.text, use_cache=False).model
+    y, exact = kernel(x, *(done.weights[value.name] for value in kernel.signature.arguments[1:])), resid.compile(program).model(x, *arrays.values())
+    error = np.linalg.norm(y - exact) / np.linalg.norm(exact)
+    assert done.error == pytest.approx(error, rel=1e-5) == json.loads(done.manifest())["error"] and 1e-4 < error < 0.1
+
+
+def test_factors_of_blocks() -> None:
+    """Names of values come again in each block; the rows are others."""
+    block = PROGRAM[PROGRAM.index("  %y ="):PROGRAM.index("  %z =")]
+    again = block.replace("%y", "%t").replace("%x", "%y").replace("%up", "%up2").replace("%down", "%down2")
+    program = PROGRAM.replace(block, block + again).replace("linear %y, %head", "linear %t, %head").replace(
+        "    %down:", '    %up2: tensor<64x32xf32> {resid.weight = "up2"}, %down2: tensor<64x32xf32> {resid.weight = "down2"},\n    %down:')
+    program = program.replace(" {transposed}", "").replace("tensor<64x32xf32>\n    resid.yield", "tensor<32x64xf32>\n    resid.yield")
+    program = re.sub(r"(%down2?: tensor)<64x32xf32>", r"\1<32x64xf32>", program)
+    arrays = weights()
+    arrays["down"] = np.ascontiguousarray(arrays["down"].T)
+    arrays |= {"up2": arrays["up"][::-1].copy(), "down2": arrays["down"][::-1].copy()}
+    arrays["bias"][3] = 500
+    done = resid.quantize(program, arrays, calibrate=[IDS], smooth="rows")
+    assert {matrix.name: matrix.factor for matrix in done.matrices if matrix.bits} == {
+        name: f"{name}_factor" for name in ("up", "up2", "down", "down2")}
+    plain = resid.quantize(program, arrays, calibrate=[IDS])
+    assert done.error is not None and plain.error is not None and 0 < done.error < 0.7 * plain.error
+
+
 def test_functions_agree() -> None:
     """A weight that one function keeps stays as it is in all."""
     other = """
@@ -240,6 +314,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "table 10x32: kept: expected linear layers as the only readers, but got 'resid.embedding'"
     assert lines[1].startswith("up 64x32: i4, error of the output ") and lines[1].endswith(", smoothed")
+    assert lines.pop().startswith("error of the results: ")
     assert lines[2:] == ["down 64x32: kept: it is kept", "head 10x32: kept: it is that of a head: the function returns what it computes"]
     expected = resid.quantize(PROGRAM, arrays, "w4g32", calibrate=[IDS], keep=["down"], smooth="norms")
     stored = read(tmp_path / "q.safetensors")
