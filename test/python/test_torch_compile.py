@@ -303,6 +303,22 @@ def test_gradients_are_pytorchs():
         torch.autograd.grad(compiled(x).sum(), x, create_graph=True)
 
 
+def test_results_without_gradients_have_none():
+    model, x = Net(), torch.randn(5, 32)
+
+    def f(x, y):
+        return model(x), x.detach() * 2, y.exp(), y > 0
+
+    compiled = torch.compile(f, backend="resid")
+    for own, right in zip(compiled(x, x), f(x, x), strict=True):
+        assert own.requires_grad == right.requires_grad
+    compiled(x, x)[0].sum().backward()
+    own = [parameter.grad.clone() for parameter in model.parameters()]
+    model.zero_grad()
+    f(x, x)[0].sum().backward()
+    torch.testing.assert_close(own, [parameter.grad for parameter in model.parameters()])
+
+
 def test_dropout_in_training_stays():
     model = nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.5)).train()
     with torch.no_grad():

@@ -158,7 +158,7 @@ def _build(module: GraphModule, inputs: "Sequence[Any]", found: GraphReport, mak
         if captured.written:
             return _refuse(module, found, "it writes what it is given, and gradients are asked for")
         found.gradients = "gradients are PyTorch's, of a second run of the graph: call it under torch.no_grad() for results alone"
-        return _with_gradients(forward, module.forward)
+        return _with_gradients(forward, module)
     return forward
 
 
@@ -258,19 +258,19 @@ class _SecondRun(torch.autograd.Function):
     """Results from resid. Gradients from PyTorch's graph, which runs once more in the backward."""
 
     @staticmethod
-    def forward(ctx: Any, forward: "Callable[..., Any]", again: "Callable[..., Any]", *values: Any) -> Any:
+    def forward(ctx: Any, forward: "Callable[..., Any]", again: "Callable[..., Any]", have: "list[bool]", *values: Any) -> Any:
         results = forward(*values)
         ctx.again = again
         ctx.others = [None if isinstance(value, torch.Tensor) else value for value in values]
         ctx.save_for_backward(*(value if isinstance(value, torch.Tensor) else None for value in values))
-        tensors = [result for result in results if isinstance(result, torch.Tensor)]
-        ctx.mark_non_differentiable(*(result for result in tensors if not result.is_floating_point()))
+        tensors = [(result, has) for result, has in zip(results, have, strict=True) if isinstance(result, torch.Tensor)]
+        ctx.mark_non_differentiable(*(result for result, has in tensors if not has or not result.is_floating_point()))
         return results
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
         engine.refuse_second_gradient("torch.compile(backend='resid')")
-        needed = ctx.needs_input_grad[2:]
+        needed = ctx.needs_input_grad[3:]
         values = [other if tensor is None else tensor.detach().requires_grad_(wanted)
                   for other, tensor, wanted in zip(ctx.others, ctx.saved_tensors, needed)]
         with torch.enable_grad():
@@ -279,12 +279,16 @@ class _SecondRun(torch.autograd.Function):
                  if isinstance(result, torch.Tensor) and result.requires_grad and gradient is not None]
         wanted = [value for value, is_needed in zip(values, needed) if is_needed]
         found = iter(torch.autograd.grad([result for result, _ in pairs], wanted, [gradient for _, gradient in pairs], allow_unused=True))
-        return None, None, *(next(found) if is_needed else None for is_needed in needed)
+        return None, None, None, *(next(found) if is_needed else None for is_needed in needed)
 
 
-def _with_gradients(forward: "Callable[..., Any]", again: "Callable[..., Any]") -> "Callable[..., Any]":
+def _with_gradients(forward: "Callable[..., Any]", module: GraphModule) -> "Callable[..., Any]":
+    """As Dynamo has found by tracing, some results have a gradient."""
+    results: Any = module.graph.output_node().args[0]
+    have = [isinstance(result, Node) and bool(getattr(result.meta.get("example_value"), "requires_grad", True)) for result in results]
+
     def call(*values: Any) -> Any:
-        return _SecondRun.apply(forward, again, *values)
+        return _SecondRun.apply(forward, module.forward, have, *values)
 
     return call
 

@@ -128,11 +128,12 @@ def _stay_views(start: Node, chain: "list[Node]") -> bool:
         if writes(node):
             continue
         args, kwargs = map_arg((node.args, node.kwargs), lambda arg: value if arg is source else value_of(arg))
+        target: Any = node.target
         try:
-            value = node.target(*args, **kwargs)
+            value = target(*args, **kwargs)
         except (RuntimeError, ValueError):
             return False
-    return first.untyped_storage()._cdata == value.untyped_storage()._cdata
+    return bool(first.untyped_storage()._cdata == value.untyped_storage()._cdata)
 
 
 def _without_writes(module: GraphModule, fakes: "list[Any]", shared: "dict[Node, _Chain]") -> "tuple[GraphModule, list[str], list[Node]]":
