@@ -421,6 +421,14 @@ def test_what_follows_from_weights_is_computed():
     assert only(model).programs == 1
 
 
+def test_pieces_of_constants_give_tensors():
+    def f(x):
+        return x * torch.special.bessel_j0(torch.arange(4.0).exp())
+
+    x = torch.randn(3, 4)
+    torch.testing.assert_close(torch.compile(f, backend="resid")(x), f(x))
+
+
 def test_two_instances_of_one_class():
     a, b, x = Net().eval(), Net().eval(), torch.randn(5, 32)
     for model in (a, b, a):

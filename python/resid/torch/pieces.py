@@ -51,7 +51,8 @@ class CompiledPiece:
             if [own[place].type for place in self.panels] != [value.type for value in self.prepare.signature.results]:
                 raise resid.InternalError(f"{prepare}: expected results that are the arguments of {self.function}")
         known = all(isinstance(size, (int, tuple)) for sizes in self.kernel.signature.result_sizes for size in sizes)
-        self.make_shapes = None if known else eval(self.shapes, {"math": math})
+        # Results are made like an argument, where there is one.
+        self.make_shapes = None if known and self.kernel.signature.arguments else eval(self.shapes, {"math": math})
         self.packed: "_Packed | None" = None
 
     def __reduce__(self) -> Any:
