@@ -182,7 +182,7 @@ def _quantize(options: argparse.Namespace) -> None:
 
     from resid_runtime import Error
 
-    from .errors import UnavailableError
+    from .errors import CompileError, UnavailableError
     from .importer import write_weights
     from .importer.errors import FileError, FlagError
     from .importer.weights import check_suffix, read, read_npz
@@ -193,9 +193,10 @@ def _quantize(options: argparse.Namespace) -> None:
     if Path(options.file).name in ("", ".."):
         raise FlagError(f"-o: expected the name of a file, but got '{options.file}'")
     manifest = Path(options.file).with_suffix(".json")
-    files = [Path(file).absolute() for file in (options.program, options.weights, options.file, options.weights_out, manifest)]
-    if len(set(files)) != len(files):
-        raise FlagError("expected different files for the program, the weights and what is written, but got one twice")
+    written = [Path(file).absolute() for file in (options.file, options.weights_out, manifest)]
+    given = {Path(file).absolute() for file in (options.program, options.weights, *options.calibrate)}
+    if len(set(written)) < len(written) or given.intersection(written):
+        raise FlagError("expected different files for what is read and what is written, but got one twice")
     try:
         done = quantize(
             Path(options.program),
@@ -207,7 +208,8 @@ def _quantize(options: argparse.Namespace) -> None:
             include_head=options.include_head,
         )
     except Error as error:
-        print(error, file=sys.stderr)  # with the place in the program
+        # With the place in the program, or from a call on inputs.
+        print(error if isinstance(error, CompileError) else f"resid: error: calibrate: {error}", file=sys.stderr)
         sys.exit(4 if isinstance(error, UnavailableError) else 1)
     except OSError as error:
         raise FileError(f"'{error.filename}' cannot be read: {error.strerror}") from error

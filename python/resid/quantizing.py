@@ -119,7 +119,7 @@ def quantize(source: str | os.PathLike[str], weights: _Arrays, scheme: str = "w8
         raise FlagError("smooth: expected inputs to calibrate with, but got none")
     if smooth == "rows" and scheme != "w8a8":
         raise FlagError(f"smooth: expected w8a8 beside rows, but got '{scheme}'")
-    request = Request(text, name, scheme, {one: "it is kept" for one in keep}, not include_head)
+    request = Request(text, name, scheme, {one: "keep names it" for one in keep}, not include_head)
     program, record = request.rewrite()
     arrays = {key: np.asarray(array) for key, array in weights.items()}
     entries = {entry["weight"]: entry for entry in record}
@@ -369,7 +369,10 @@ class _Observer:
         sums: dict[str, tuple[float, float]] = {}
         rounded = {key: layer.rounded().T for key, layer in layers.items()}
         for key, x in self.rows(arrays, calls):
-            y = x @ layers[key].weight.T
+            with np.errstate(all="ignore"):
+                y = x @ layers[key].weight.T
+            if not np.isfinite(y).all():
+                raise ModelError(f"calibrate: expected inputs with finite outputs of '{key}', but got NaN or an infinity")
             error, size = sums.get(key, (0.0, 0.0))
             sums[key] = (error + _squares(layers[key].round_rows(x) @ rounded[key] - y), size + _squares(y))
         return sums

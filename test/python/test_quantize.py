@@ -302,6 +302,18 @@ def test_groups_that_do_not_fit_stay() -> None:
     assert [matrix.bits for matrix in done.matrices] == [0, 0, 4, 0]
 
 
+def test_calls_that_overflow_are_no_calibration() -> None:
+    program = """func.func @f(%x: tensor<?x4xf32>, %w: tensor<4x4xf32> {resid.weight = "w"}) -> tensor<?x4xf32> {
+      %y = resid.linear %x, %w : tensor<?x4xf32>, tensor<4x4xf32>
+      return %y : tensor<?x4xf32>
+    }"""
+    arrays = {"w": np.full((4, 4), 2, np.float32)}
+    with pytest.raises(ModelError, match="calibrate: expected inputs with finite outputs of 'w', but got NaN or an infinity"):
+        resid.quantize(program, arrays, calibrate=[{"x": np.full((1, 4), 3e38, np.float32)}], include_head=True)
+    done = resid.quantize(program, arrays, calibrate=[{"x": np.zeros((0, 4), np.float32)}], smooth="rows", include_head=True)
+    assert not done.matrices[0].smoothed and done.error == 0
+
+
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "model.mlir").write_text(PROGRAM)
     arrays = weights()
@@ -315,7 +327,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[0] == "table 10x32: kept: expected linear layers as the only readers, but got 'resid.embedding'"
     assert lines[1].startswith("up 64x32: i4, error of the output ") and lines[1].endswith(", smoothed")
     assert lines.pop().startswith("error of the results: ")
-    assert lines[2:] == ["down 64x32: kept: it is kept", "head 10x32: kept: it is that of a head: the function returns what it computes"]
+    assert lines[2:] == ["down 64x32: kept: keep names it", "head 10x32: kept: it is that of a head: the function returns what it computes"]
     expected = resid.quantize(PROGRAM, arrays, "w4g32", calibrate=[IDS], keep=["down"], smooth="norms")
     stored = read(tmp_path / "q.safetensors")
     assert stored.keys() == expected.weights.keys() and stored["up"].dtype == np.uint8
@@ -327,7 +339,8 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert entry.pop("error") == expected.matrices[1].error
     assert entry == {"name": "up", "shape": [64, 32], "integers": "i4", "scale": "up_scale", "scale_shape": [64, 1], "error_of": "output", "smoothed": True}
     for flags, code, text in (
-        ([*written[:1], str(tmp_path / "model.mlir"), written[2]], 2, "expected different files for the program, the weights and what is written"),
+        ([*written[:1], str(tmp_path / "model.mlir"), written[2]], 2, "expected different files for what is read and what is written"),
+        (["--calibrate=in.npz", *written[:2], "--weights-out=in.npz"], 2, "expected different files for what is read and what is written"),
         ([*written, "--scheme=w9"], 2, "scheme: expected w8a8, w8"),
         ([*written, "--smooth"], 2, "smooth: expected inputs to calibrate with"),
         ([*written, "--calibrate=missing.npz"], 3, "'missing.npz' cannot be read: No such file or directory"),
