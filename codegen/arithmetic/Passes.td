@@ -25,7 +25,8 @@ def ExpandMath : Pass<"resid-expand-math"> {
     finite argument modulo π/2, with as many bits of 2/π as it takes. arith.remf is exact (f64 with `fma` only), and
     arith.maxnumf and minnumf of extended f16 become comparisons. An operation that would still be a call into a
     mathematical library is an error that names it. Quotients of f32 that become integers of at most 127, many by one
-    divisor, take its reciprocal and a correction instead of a division each, with the same integers. Without `fma`, math.fma becomes a multiplication and an addition.
+    divisor, take its reciprocal and a correction instead of a division each, with the same integers. Without `fma`,
+    math.fma becomes a multiplication and an addition, and these stay divisions.
   }];
   let options = [Option<"hasFMA", "fma", "bool", /*default=*/"true", "the target has a fused multiply-add">, ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
