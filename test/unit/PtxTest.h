@@ -5,6 +5,7 @@
 #pragma once
 
 #include "test/ptx/Interpreter.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 
 #include "gtest/gtest.h"
@@ -55,7 +56,8 @@ inline llvm::Expected<Counts> runKernel(const Module &module, const Memory &memo
   return run(*module.find("k"), launch, memory);
 }
 
-/// Runs kernel `k` on up to three arrays. The result is the error, or empty.
+/// Runs kernel `k` on up to three arrays, which lie as a GPU's allocator places them: at multiples of 256 bytes. The
+/// result is the error, or empty.
 struct Runner {
   std::vector<uint32_t> a = std::vector<uint32_t>(256), b = a, c = a;
   Launch launch;
@@ -65,11 +67,20 @@ struct Runner {
     auto module = Module::parse(text);
     if (!module)
       return "parse: " + messageOf(module.takeError());
+    struct alignas(256) Line {
+      uint32_t words[64];
+    };
     Memory memory;
-    memory.add(a.data(), a.size() * 4, "a");
-    memory.add(b.data(), b.size() * 4, "b");
-    memory.add(c.data(), c.size() * 4, "c");
-    auto result = runKernel(*module, memory, pack(a.data(), b.data(), c.data()), launch);
+    std::array<std::vector<Line>, 3> arrays;
+    std::vector<uint32_t> *values[] = {&a, &b, &c};
+    for (unsigned i = 0; i < 3; ++i) {
+      arrays[i].resize(values[i]->size() / 64 + 1);
+      llvm::copy(*values[i], arrays[i].front().words);
+      memory.add(arrays[i].data(), values[i]->size() * 4, std::string(1, "abc"[i]));
+    }
+    auto result = runKernel(*module, memory, pack(arrays[0].data(), arrays[1].data(), arrays[2].data()), launch);
+    for (unsigned i = 0; i < 3; ++i)
+      std::copy_n(arrays[i].front().words, values[i]->size(), values[i]->begin());
     if (!result)
       return messageOf(result.takeError());
     counts = *result;
