@@ -179,6 +179,7 @@ struct QuantizeLinear : resid::impl::QuantizeLinearBase<QuantizeLinear> {
     Preparation preparation(function);
     rows.clear();
     lenders.clear();
+    features.clear();
     lent.clear();
     observed.clear();
     reasons.clear();
@@ -205,6 +206,7 @@ struct QuantizeLinear : resid::impl::QuantizeLinearBase<QuantizeLinear> {
         continue;
       for (LinearOp layer : getLayers(weight)) {
         BlockArgument first = lenders.try_emplace(layer.getX(), weight).first->second;
+        features[weight] = getOutIn(layer).getDimSize(1);
         if (first != weight)
           return layer.emitOpError("expected one of the weights that are read with these rows in factors, but got '")
                  << *getWeightName(function, first.getArgNumber()) << "' and '" << *name << "'";
@@ -301,7 +303,7 @@ struct QuantizeLinear : resid::impl::QuantizeLinearBase<QuantizeLinear> {
     BlockArgument lender = lenders.lookup(x);
     if (!lender)
       return x;
-    auto type = RankedTensorType::get(getOutIn(getLayers(lender).front()).getShape().take_back(), builder.getF32Type());
+    auto type = RankedTensorType::get(features.at(lender), builder.getF32Type());
     Value &factor = lent[lender];
     if (!factor)
       factor = preparation.append(lender, type, "_factor");
@@ -412,6 +414,8 @@ struct QuantizeLinear : resid::impl::QuantizeLinearBase<QuantizeLinear> {
   DenseMap<Value, QuantizeOp> rows;
   /// The weights whose names the factors of rows have.
   DenseMap<Value, BlockArgument> lenders;
+  /// How many numbers these factors are.
+  DenseMap<BlockArgument, int64_t> features;
   /// The factors, by these weights.
   DenseMap<BlockArgument, Value> lent;
   /// The rows that layers read, by the results that they become.
