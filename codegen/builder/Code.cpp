@@ -177,6 +177,7 @@ Value Code::load(Type type, Value pointer) { return create<LLVM::LoadOp>(type, p
 void Code::store(Value value, Value pointer) { create<LLVM::StoreOp>(value, pointer, /*alignment=*/1); }
 
 void Code::prefetch(Value pointer) { create<LLVM::Prefetch>(pointer, /*rw=*/0, /*hint=*/2, /*cache=*/1); }
+void Code::prefetchForStore(Value pointer) { create<LLVM::Prefetch>(pointer, /*rw=*/1, /*hint=*/3, /*cache=*/1); }
 
 Value Code::allocate(Block *entry, Type element, int64_t count) {
   InsertionGuard guard(*this);

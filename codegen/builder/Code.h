@@ -49,8 +49,9 @@ public:
   Value multiply(Operand a, Operand b) { return emit<arith::MulFOp, arith::MulIOp>(a, b); }
   /// Integers are not negative, and `b` is not 0.
   Value divide(Operand a, Operand b) { return emit<arith::DivFOp, arith::DivUIOp>(a, b); }
-  /// The quotient of floats for one use: an integer that is the nearest one (ties to even), or 127 or -127 where that is
-  /// farther from 0. It is below 2^31, or is not looked at. Where many have one divisor, passes may replace the division.
+  /// The quotient of floats for one use: an integer that is the nearest one (ties to even), or 127 or -127 where that
+  /// is farther from 0. It is below 2^31, or is not looked at. Where many have one divisor, passes may replace the
+  /// division.
   Value divideForInteger(Value a, Value b);
   Value remainder(Operand a, Operand b) { return emit<arith::RemUIOp>(a, b); }
   Value ceilDivide(Operand a, Value b) { return divide(add(a, subtract(b, 1)), b); }
@@ -134,6 +135,7 @@ public:
   /// Fetches the line at an address, which need not be there, into the second level of the cache: lines of far rows
   /// compete for the same few places of the first.
   void prefetch(Value pointer);
+  void prefetchForStore(Value pointer);
   /// Stack memory for so many elements, taken in `entry` and aligned to cache lines.
   Value allocate(Block *entry, Type element, int64_t count);
 

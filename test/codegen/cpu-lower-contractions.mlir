@@ -12,11 +12,14 @@
 #n = affine_map<(m, n, k) -> (n)>
 
 // Two equal products share their functions: b is packed by one and multiplied by the other. A bias is added where a row
-// is complete. 128 rows are whole blocks of 8, and 96 columns whole groups of 48: one micro-kernel is enough.
+// is complete. 128 rows are whole blocks of 8, and 96 columns whole groups of 48: one micro-kernel is enough. One tile has
+// all terms, so that its sums begin in registers, and the lines of the results are fetched while it runs.
 // CHECK-LABEL:   func.func private @equal__pack_panels(
 // CHECK-NOT:     __pack_rows
 // CHECK-LABEL:   func.func private @equal__product(
-// CHECK-COUNT-1:   call @resid.product_8x48_of_48_f32(
+// CHECK:           "llvm.intr.prefetch"(%{{.+}}) <{cache = 1 : i32, hint = 3 : i32, rw = 1 : i32}>
+// CHECK-NOT:       llvm.store
+// CHECK-COUNT-1:   call @resid.product_8x48_of_48_f32_from_zero(
 // CHECK-NOT:       call @resid.product
 // CHECK:           arith.addf %{{.+}}, %{{.+}} : vector<16xf32>
 // CHECK-LABEL:   func.func private @equal.impl(
@@ -24,8 +27,8 @@
 // CHECK:           call @equal__product(
 // CHECK:           call @equal__pack_panels(
 // CHECK:           call @equal__product(
-// CHECK-LABEL:   func.func private @resid.product_8x48_of_48_f32(
-// CHECK-COUNT-24:  llvm.load {{.+}} -> vector<16xf32>
+// CHECK-LABEL:   func.func private @resid.product_8x48_of_48_f32_from_zero(
+// CHECK-NOT:       llvm.load
 // CHECK:           scf.for
 // CHECK-COUNT-3:     llvm.load {{.+}} -> vector<16xf32>
 // CHECK-COUNT-24:    math.fma
@@ -35,12 +38,12 @@
 
 // Six rows of a panel; 128 is no multiple of 6, so two rows are left.
 // AVX2-LABEL:    func.func private @equal__product(
-// AVX2:            call @resid.product_6x16_of_16_f32(
-// AVX2:            call @resid.product_2x16_of_16_f32(
+// AVX2:            call @resid.product_6x16_of_16_f32_from_zero(
+// AVX2:            call @resid.product_2x16_of_16_f32_from_zero(
 // AVX2-NOT:        call @resid.product
 // AVX2-LABEL:    func.func private @equal.impl(
 // NEON-LABEL:    func.func private @equal__product(
-// NEON:            call @resid.product_6x16_of_16_f32(
+// NEON:            call @resid.product_6x16_of_16_f32_from_zero(
 func.func private @equal.impl(%x: memref<128x64xf32>, %w: memref<64x96xf32>, %v: memref<64x96xf32>, %b: memref<96xf32>,
                               %y: memref<128x96xf32>, %z: memref<128x96xf32>) {
   %zero = arith.constant 0.0 : f32
@@ -71,11 +74,11 @@ func.func private @equal.impl(%x: memref<128x64xf32>, %w: memref<64x96xf32>, %v:
 // CHECK-NOT:     __pack_panels
 // CHECK-LABEL:   func.func private @narrow__product(
 // CHECK-NOT:       resid.product_8x
-// CHECK:           call @resid.product_4x16_of_16_bf16(
-// CHECK:           call @resid.product_2x16_of_16_bf16(
-// CHECK:           call @resid.product_1x16_of_16_bf16(
+// CHECK:           call @resid.product_4x16_of_16_bf16_from_zero(
+// CHECK:           call @resid.product_2x16_of_16_bf16_from_zero(
+// CHECK:           call @resid.product_1x16_of_16_bf16_from_zero(
 // CHECK:           arith.truncf {{.+}} : vector<16xf32> to vector<16xbf16>
-// CHECK-LABEL:   func.func private @resid.product_4x16_of_16_bf16(
+// CHECK-LABEL:   func.func private @resid.product_4x16_of_16_bf16_from_zero(
 // CHECK:           scf.for
 // CHECK:             llvm.load {{.+}} -> vector<16xi32>
 // CHECK:             arith.shli
@@ -194,9 +197,9 @@ func.func private @blocks.impl(%x: memref<4096x64xf32>, %w: memref<32x64xf32>, %
 // 24 columns are a panel and half of one, in one micro-kernel. Where a register holds a panel, half of one that has the
 // number of a in all lanes serves the half panel. Narrower registers leave room for four rows.
 // CHECK-LABEL:   func.func private @thin__product(
-// CHECK:           call @resid.product_8x24_of_32_f32(
+// CHECK:           call @resid.product_8x24_of_32_f32_from_zero(
 // CHECK-NOT:       call @resid.product
-// CHECK-LABEL:   func.func private @resid.product_8x24_of_32_f32(
+// CHECK-LABEL:   func.func private @resid.product_8x24_of_32_f32_from_zero(
 // CHECK:           scf.for
 // CHECK:             llvm.load {{.+}} -> vector<16xf32>
 // CHECK:             llvm.load {{.+}} -> vector<8xf32>
@@ -205,9 +208,9 @@ func.func private @blocks.impl(%x: memref<4096x64xf32>, %w: memref<32x64xf32>, %
 // CHECK:             math.fma {{.+}} : vector<8xf32>
 // CHECK:             scf.yield
 // AVX2-LABEL:    func.func private @thin__product(
-// AVX2:            call @resid.product_4x24_of_32_f32(
+// AVX2:            call @resid.product_4x24_of_32_f32_from_zero(
 // AVX2-NOT:        call @resid.product
-// AVX2-LABEL:    func.func private @resid.product_4x24_of_32_f32(
+// AVX2-LABEL:    func.func private @resid.product_4x24_of_32_f32_from_zero(
 // AVX2-NOT:        inline_asm
 // AVX2:            return
 func.func private @thin.impl(%x: memref<64x64xf32>, %w: memref<24x64xf32>, %y: memref<64x24xf32>) {

@@ -8,6 +8,7 @@
 #include "codegen/cpu/contractions/PackFactors.h"
 #include "codegen/kernels/Elements.h"
 #include "codegen/rows/SumOrder.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -88,9 +89,18 @@ Value ProductCells::countGroups(Code &code, const PanelMemory &memory) const {
   return code.ceilDivide(memory.panels.value, code.constant(panels));
 }
 
+static bool startsAtZero(KernelOp kernel) {
+  Attribute start;
+  if (!kernel.getStart() || !matchPattern(kernel.getStart(), m_Constant(&start)))
+    return false;
+  auto number = dyn_cast<FloatAttr>(start);
+  return number ? number.getValue().isPosZero() : cast<IntegerAttr>(start).getValue().isZero();
+}
+
 void ProductEmitter::emit(Value firstRow, Value blockRows, Value low, Value high) {
   const Extent &terms = view.memory.contracted;
   bool isOneTile = terms.isKnown() && terms.known <= tiles.terms;
+  startsInRegisters = isOneTile && terms.known > 0 && view.loops.chain == 0 && startsAtZero(kernel);
   waitingRows = isOneTile ? shape.rows : tiles.waitingRows;
   int64_t sums = waitingRows * cells.getColumns();
   waiting = code.allocate(view.entry, view.loops.arithmetic, view.loops.chain != 0 ? 2 * sums : sums);
@@ -142,7 +152,10 @@ void ProductEmitter::emitCell(const Cell &cell) {
                            code.constant(tiles.waitingRows));
   code.loop(cell.firstRow, cell.endRow, rows, [&](Value first) {
     Value end = code.min(code.add(first, rows), cell.endRow);
-    forEachRow(first, end, [&](Value row, Value sums) { startRow(cell, row, sums); });
+    if (!startsInRegisters)
+      forEachRow(first, end, [&](Value row, Value sums) { startRow(cell, row, sums); });
+    else
+      forEachRow(first, end, [&](Value row, Value sums) { fetchRow(cell, row, sums); });
     emitChains(cell, first, end);
     forEachRow(first, end, [&](Value row, Value sums) { finishRow(cell, row, sums); });
   });
@@ -287,6 +300,7 @@ MicroKernels::Form ProductEmitter::getForm(int64_t rows) const {
   form.bType = view.loops.getFactorType();
   form.rows = rows;
   form.sumStride = cells.getColumns();
+  form.startsAtZero = startsInRegisters;
   form.termLength = view.memory.termLength;
   form.integers = cells.integers;
   return form;
@@ -355,6 +369,17 @@ void ProductEmitter::startRow(const Cell &cell, Value row, Value sums) {
   forEachPanel(cell, sums, [&](Value place, ColumnRun run) {
     Value loaded = view.loadColumns(KernelLoops::kInitial, initial, run);
     code.store(code.castNumber(loaded, view.loops.arithmetic), place);
+  });
+}
+
+/// Where a row's elements will be stored.
+void ProductEmitter::fetchRow(const Cell &cell, Value row, Value sums) {
+  unsigned init = view.loops.getInit();
+  if (!view.loops.n.strides[init].is(1))
+    return;
+  Value target = atRow(cell, init, row);
+  forEachPanel(cell, sums, [&](Value, ColumnRun run) {
+    code.prefetchForStore(code.at(target, getMovedType(view.loops.operands[init].elementType), run.first));
   });
 }
 

@@ -81,6 +81,7 @@ private:
   std::pair<Value, Value> getRowsOfA(const Cell &cell, int64_t rows, Value row, const TermTile &tile);
   void startRow(const Cell &cell, Value row, Value sums);
   void startSums(Value sums);
+  void fetchRow(const Cell &cell, Value row, Value sums);
   void finishRow(const Cell &cell, Value row, Value sums);
   void forEachRow(Value first, Value end, function_ref<void(Value row, Value sums)> body);
   void forEachPanel(const Cell &cell, Value sums, function_ref<void(Value sums, ColumnRun run)> body);
@@ -101,6 +102,9 @@ private:
   /// Stack memory for the sums of rows that wait, and with chains for their totals; for a part of b; and for rows of a
   /// that are scaled.
   Value waiting, part, scaledRows;
+  /// One tile has all terms, and its micro-kernels begin at 0. Nothing is stored between the elements of the rows
+  /// before and the first terms then, which need not wait for the memory of these elements.
+  bool startsInRegisters = false;
   int64_t waitingRows = 0;
 };
 
