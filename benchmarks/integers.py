@@ -14,6 +14,9 @@ import time
 import numpy
 import resid
 
+from harness.peers import Unavailable
+from harness.peers.openvino import Builder
+
 BUILD = pathlib.Path(__file__).resolve().parents[1] / "build"
 SHAPES = ("128x384x1536", "128x1536x384", "512x768x3072", "2048x2048x2048")
 
@@ -75,6 +78,22 @@ def torch_ways(arrays, sizes, threads):
     yield f"PyTorch {torch.__version__}, oneDNN's qlinear", linear
 
 
+def openvino_ways(arrays, sizes, threads):
+    """Its products of integers are those after a FakeQuantize, as its tools write them; so the rows come as floats."""
+    build = Builder()
+    ops, least, most = build.ops, numpy.float32(-1.28), numpy.float32(1.27)
+    x = ops.parameter([sizes["m"], sizes["k"]], numpy.float32)
+    weight = ops.multiply(ops.convert(ops.constant(arrays["w"]), "f32"), ops.constant(arrays["s"].reshape(-1, 1)))
+    product = ops.matmul(ops.fake_quantize(x, least, most, least, most, 256), weight, False, True)
+    request = build.request([product], [x], threads)
+    rows = arrays["x"] * numpy.float32(0.01)
+    request.set_input_tensor(0, build.bind(rows))
+    request.infer()
+    used = {str(node.get_rt_info()["primitiveType"].astype(str)) for node in request.get_compiled_model().get_runtime_model().get_ops()
+            if node.get_rt_info()["layerType"].astype(str) == "FullyConnected"}
+    yield f"{build.title}, FakeQuantize and MatMul, {', '.join(used)}", lambda kept=rows: request.infer()
+
+
 def measure(ways, seconds, pause=0.0, clock=time.perf_counter, of=statistics.median):
     """The median time of each, by turns, or what `of` makes of the times. With a pause, threads of others have stopped to spin, and a call comes before."""
     times = [[] for _ in ways]
@@ -110,10 +129,10 @@ def main():
         ways = []
         for cpu in flags.cpus.split(","):
             ways += own_ways(arrays, sizes, flags.threads, cpu)
-        for find in (runtime_ways, torch_ways):
+        for find in (runtime_ways, torch_ways, openvino_ways):
             try:
                 ways += find(arrays, sizes, flags.threads)
-            except (ImportError, AttributeError, RuntimeError) as error:
+            except (ImportError, AttributeError, RuntimeError, Unavailable) as error:
                 print(f"skipped: {find.__name__}: {str(error).strip().splitlines()[0]}")
         medians = measure(ways, flags.seconds)
         print(f"{shape}, {flags.threads} thread(s):")
