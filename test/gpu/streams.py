@@ -60,11 +60,12 @@ def packed_project(to, n, width, m, rows, weight):
     to.add(f"packed project {m} {weight}", text, programs.name_arrays(f"f32[{rows}x{n}x{width}] {weight}[{shape}]"), 1)
 
 
-def sinkhorn(to, n, iterations, rows, element):
+def sinkhorn(to, op, n, iterations, rows, element):
+    """The op is sinkhorn or sinkhorn_grad."""
     kind, array = f"tensor<?x{n}x{n}x{element}>", ((rows, n, n), element, True)
-    attributes = f"{{iterations = {iterations}, epsilon = 1.0e-6}}"
-    function(to, f"sinkhorn {n} {iterations} {element}", f"resid.sinkhorn %a0 {attributes}", [kind], [array])
-    function(to, f"sinkhorn_grad {n} {iterations} {element}", f"resid.sinkhorn_grad %a0, %a1 {attributes}", [kind], [array, array], shown=[0])
+    operands = ["%a0", "%a1"] if op == "sinkhorn_grad" else ["%a0"]
+    function(to, f"{op} {n} {iterations} {element}", f"resid.{op} {', '.join(operands)} {{iterations = {iterations}, epsilon = 1.0e-6}}", [kind],
+             [array] * len(operands), shown=[0])
 
 
 def dots(to, n, m, width, rows, element):
@@ -211,7 +212,10 @@ def choose_ops(folder, residc=None):
     packed_project(to, 4, 300, 20, 5, "f32")
     packed_project(to, 3, 33, 8, 3, "bf16")
     for n, iterations, rows, element in ((4, 20, 133, "f32"), (1, 1, 3, "f32"), (2, 3, 5, "f64"), (6, 4, 9, "f32")):
-        sinkhorn(to, n, iterations, rows, element)
+        sinkhorn(to, "sinkhorn", n, iterations, rows, element)
+    # Each turn of the gradient is long on an interpreter: six are enough to stay a loop, and two of six streams to be unrolled.
+    for n, iterations, rows, element in ((4, 6, 133, "f32"), (1, 1, 3, "f32"), (2, 3, 5, "f64"), (6, 2, 9, "f32")):
+        sinkhorn(to, "sinkhorn_grad", n, iterations, rows, element)
     dots(to, 4, 4, 300, 5, "f32")
     dots(to, 4, 1, 64, 7, "bf16")
     for n, width, rows, element in ((4, 256, 9, "f32"), (3, 33, 5, "bf16")):
