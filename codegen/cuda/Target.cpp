@@ -103,10 +103,9 @@ static kernels::PlanDecision describeProduct(contraction::KernelOp kernel, bool 
 }
 
 static kernels::PlanDecision describeAttention(Operation *kernel, bool relaxesProducts) {
-  bool usesMatrixUnits = askOnBuffers(kernel, [&](OpBuilder &builder, Operation *copy) {
-    return AttentionKernel::usesMatrixUnits(builder, copy, relaxesProducts);
+  return askOnBuffers(kernel, [&](OpBuilder &builder, Operation *copy) {
+    return AttentionKernel::describe(builder, copy, relaxesProducts);
   });
-  return AttentionKernel::describe(kernel, usesMatrixUnits);
 }
 
 /// Of a kernel of any kind. What a GPU does not run is refused later, so that nothing is said of it.

@@ -167,6 +167,8 @@ def choose_relaxed(folder, residc):
     numbers = ",".join(str(number) for numbers in NUMBERS for number in numbers)
     to.add("a relaxed pack", PACK.replace("f32>", "bf16>"), programs.name_arrays(f"bf16[2x4x300x24] bf16[2x2x300x24] bf16[2x2x300x20] i32[2x300]={numbers}"), 1)
     gradients(to, 4, "relaxed gradients", "f", "causal,", "bf16", 100, 70, "f32[70]")
+    gradients(to, 4, "relaxed gradients of queries", "f", "causal,", "bf16", 21, 270, "f32[270]")
+    gradients(to, 5, "relaxed gradients of f16, sink and cap", "sink", "window = 120,", "f16", 100, 100, "f16[4]")
     chosen = [dataclasses.replace(case, flags=("--relax-rounding=products", *case.flags)) for case in to.cases]
     return chosen + [dataclasses.replace(chosen[6], order=order) for order in ("backward", "random=1")]
 

@@ -6,6 +6,7 @@
 #include "codegen/cuda/attention/KeyGradients.h"
 #include "codegen/cuda/attention/QueryGradients.h"
 #include "codegen/cuda/rows/Shuffles.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::resid;
@@ -17,7 +18,7 @@ bool AttentionKernel::isOne(Operation *op) { return isa<attention::KernelOp, att
 /// Of the functions, in their order.
 static SmallVector<AttentionPlan> choosePlans(const AttentionShape &shape, bool relaxesProducts) {
   if (shape.isBackward)
-    return {AttentionPlan::chooseQueries(shape), AttentionPlan::chooseKeys(shape, relaxesProducts)};
+    return {AttentionPlan::chooseQueries(shape, relaxesProducts), AttentionPlan::chooseKeys(shape, relaxesProducts)};
   SmallVector<AttentionPlan> plans = {AttentionPlan::chooseForward(shape, relaxesProducts)};
   if (mayHaveFewQueries(shape))
     plans.append({AttentionPlan::chooseChunks(shape), AttentionPlan::chooseJoin()});
@@ -30,21 +31,23 @@ static FailureOr<AttentionShape> createShape(OpBuilder &builder, Operation *kern
   return AttentionShape::create(builder, cast<attention::KernelOp>(kernel));
 }
 
-bool AttentionKernel::usesMatrixUnits(OpBuilder &builder, Operation *kernel, bool relaxesProducts) {
+kernels::PlanDecision AttentionKernel::describe(OpBuilder &builder, Operation *kernel, bool relaxesProducts) {
   FailureOr<AttentionShape> shape = createShape(builder, kernel);
-  return succeeded(shape) && llvm::any_of(choosePlans(*shape, relaxesProducts),
-                                          [](const AttentionPlan &plan) { return plan.usesMatrixUnits; });
-}
-
-kernels::PlanDecision AttentionKernel::describe(Operation *kernel, bool usesMatrixUnits) {
+  SmallVector<AttentionPlan> plans;
+  if (succeeded(shape))
+    plans = choosePlans(*shape, relaxesProducts);
   bool isBackward = isa<attention::BackwardOp>(kernel);
   StringRef what = isBackward ? "a warp has some queries, then some keys"
                               : "a warp has some queries, and their chunks of keys in turn; of few queries, one chunk";
-  std::string units = "; matrix units add up the products, as --relax-rounding=products allows, ";
-  if (!usesMatrixUnits)
-    units.clear();
-  else
-    units += isBackward ? "for the gradients of keys and values" : "but of few queries";
+  SmallVector<StringRef> uses{"but of few queries"}, relaxed;
+  if (isBackward)
+    uses = {"for the gradients of queries", "for those of keys and values"};
+  for (auto [plan, use] : llvm::zip(plans, uses))
+    if (plan.usesMatrixUnits)
+      relaxed.push_back(use);
+  std::string units;
+  if (!relaxed.empty())
+    units = "; matrix units add up the products, as --relax-rounding=products allows, " + llvm::join(relaxed, " and ");
   return {"emitter", "attention", ("attention emitter: " + what + units).str()};
 }
 
@@ -82,7 +85,8 @@ void AttentionKernel::emit() {
     return add("__join", plans[2],
                [&](Code &code, kernels::KernelBody &body) { ForwardWarp(code, body, plans[2]).emitJoin(); });
   }
-  add("__query_gradients", plans[0], [&](Code &code, kernels::KernelBody &body) { QueryGradients(code, body).emit(); });
+  add("__query_gradients", plans[0],
+      [&](Code &code, kernels::KernelBody &body) { QueryGradients(code, body, plans[0]).emit(); });
   add("__key_gradients", plans[1],
       [&](Code &code, kernels::KernelBody &body) { KeyGradients(code, body, plans[1]).emit(); });
 }

@@ -21,13 +21,12 @@ public:
   void emit() override;
   LogicalResult launch(kernels::KernelUse &use) override;
 
-  /// Whether an op is a kernel of this kind, and what reports say of it.
+  /// Whether an op is a kernel of this kind.
   static bool isOne(Operation *op);
   /// Of a backward, the sum of weights times gradients of each query of each head.
   static FailureOr<kernels::ScratchShape> countScratch(OpBuilder &builder, Operation *kernel);
-  static kernels::PlanDecision describe(Operation *kernel, bool usesMatrixUnits);
-  /// Whether one on buffers has matrix units for all but few queries. Emits what reads sizes at the builder's position.
-  static bool usesMatrixUnits(OpBuilder &builder, Operation *kernel, bool relaxesProducts);
+  /// What reports say of one on buffers. Emits what reads sizes at the builder's position.
+  static kernels::PlanDecision describe(OpBuilder &builder, Operation *kernel, bool relaxesProducts);
 
 private:
   const attention::AttentionShape &getShape() { return getFirst().as<attention::AttentionShape>(); }

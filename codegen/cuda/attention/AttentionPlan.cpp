@@ -88,7 +88,7 @@ static int64_t countOwn(const Extent &rows, int64_t most) {
 }
 
 /// Eight shared rows are the columns of a product on matrix units. Of own rows there are the most, such as the 256 keys
-/// of a chunk. A backward has products of dy and values too.
+/// of a forward's chunk. A backward has products of dy and values too.
 static bool suitsMatrixUnits(const AttentionPlan &plan, const AttentionShape &shape, int64_t ownRows) {
   auto takes = [&](unsigned a, unsigned b) {
     return takesMatrices(shape.operands[a].elementType, shape.operands[b].elementType, shape.arithmetic);
@@ -120,11 +120,17 @@ AttentionPlan AttentionPlan::chooseChunks(const AttentionShape &shape) {
 
 AttentionPlan AttentionPlan::chooseJoin() { return {/*sharedRows=*/1, /*ownRows=*/1, kMostWarps, kLeastTerms}; }
 
-/// A thread has two products of each of its keys.
-AttentionPlan AttentionPlan::chooseQueries(const AttentionShape &shape) {
-  AttentionPlan plan = choose(shape, kMostShared / 2, countColumns(shape, AttentionShape::kK), countRows(shape));
-  plan.ownRows = countOwn(shape.keys, kOwnKeys);
-  return plan;
+/// A thread has two products of each of its keys, and so half as many pairs of queries and keys as in a forward: half
+/// of the queries or, with matrix units, half of a chunk's keys.
+AttentionPlan AttentionPlan::chooseQueries(const AttentionShape &shape, bool relaxesProducts) {
+  auto chooseAtMost = [&](int64_t queries, int64_t keys) {
+    AttentionPlan plan = choose(shape, queries, countColumns(shape, AttentionShape::kK), countRows(shape));
+    plan.ownRows = countOwn(shape.keys, keys);
+    return plan;
+  };
+  AttentionPlan plan = chooseAtMost(kMostShared, kOwnKeys / 2);
+  plan.usesMatrixUnits = relaxesProducts && suitsMatrixUnits(plan, shape, kOwnKeys / 2);
+  return plan.usesMatrixUnits ? plan : chooseAtMost(kMostShared / 2, kOwnKeys);
 }
 
 AttentionPlan AttentionPlan::chooseKeys(const AttentionShape &shape, bool relaxesProducts) {

@@ -45,10 +45,10 @@ struct AttentionPlan {
   /// Of the forward of few queries, where a block has one chunk of the keys, and of what joins the chunks of a query.
   static AttentionPlan chooseChunks(const attention::AttentionShape &shape);
   static AttentionPlan chooseJoin();
-  /// Of the backward, for the gradients of queries: these are shared.
-  static AttentionPlan chooseQueries(const attention::AttentionShape &shape);
+  /// Of the backward, for the gradients of queries: these are shared. `relaxesProducts`: as of the forward.
+  static AttentionPlan chooseQueries(const attention::AttentionShape &shape, bool relaxesProducts);
   /// Of the backward, for the gradients of keys and values: keys are shared. Their number divides the columns of a call
-  /// of dropout's generator. `relaxesProducts`: as of the forward.
+  /// of dropout's generator.
   static AttentionPlan chooseKeys(const attention::AttentionShape &shape, bool relaxesProducts);
 };
 

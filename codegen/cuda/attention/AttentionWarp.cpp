@@ -24,21 +24,23 @@ static constexpr int64_t kUnrolledCopies = 4, kUnrolledRows = 4;
 /// An access of shared memory that takes the least time.
 static constexpr int64_t kVectorBytes = 16;
 
-AttentionWarp::AttentionWarp(Code &code, kernels::KernelBody &body, const AttentionPlan &plan, int64_t weights)
+AttentionWarp::AttentionWarp(Code &code, kernels::KernelBody &body, const AttentionPlan &plan,
+                             ArrayRef<unsigned> weighted)
     : AttentionPlaces(code, body.as<AttentionShape>()), plan(plan), numbers(code, shape) {
   thread = getNumber<NVVM::ThreadIdXOp>(code);
   lane = code.remainder(thread, kWarpThreads);
   warp = code.divide(thread, kWarpThreads);
   rowsBefore = code.multiply(warp, plan.sharedRows);
-  allocate(weights);
+  allocate(weighted);
 }
 
-void AttentionWarp::allocate(int64_t lists) {
-  int64_t ownRows = plan.ownRows * kWarpThreads, ofWarp = lists * ownRows * plan.sharedRows;
+void AttentionWarp::allocate(ArrayRef<unsigned> weighted) {
+  int64_t ownRows = plan.ownRows * kWarpThreads, ofWarp = int64_t(weighted.size()) * ownRows * plan.sharedRows;
   int64_t allWeights = plan.warps * ofWarp, ofTile = 0;
   if (plan.usesMatrixUnits) {
-    int64_t columns =
-        std::max(getTileColumns(AttentionShape::kV), shape.isBackward ? getTileColumns(AttentionShape::kK) : 0);
+    int64_t columns = 0;
+    for (unsigned operand : weighted)
+      columns = std::max(columns, getTileColumns(operand));
     ofTile = kMatrixTerms * (columns + kVectorBytes / 2) / 2;
   }
   int64_t size = std::max(allWeights + ofTile, (ownRows + plan.getBlockRows()) * getRowStride());

@@ -50,8 +50,9 @@ class AttentionWarp : public attention::AttentionPlaces {
 public:
   using Numbers = SmallVector<Value>;
 
-  /// `weights`: lists of weights that a warp keeps in shared memory at a time.
-  AttentionWarp(Code &code, kernels::KernelBody &body, const AttentionPlan &plan, int64_t weights);
+  /// `weighted`: operands whose rows are added up by weights. A warp keeps a list of weights for each of them in shared
+  /// memory.
+  AttentionWarp(Code &code, kernels::KernelBody &body, const AttentionPlan &plan, ArrayRef<unsigned> weighted);
   AttentionWarp(const AttentionWarp &) = delete;
 
   const AttentionPlan plan;
@@ -153,7 +154,7 @@ public:
 
 private:
   /// What a block keeps in shared memory: rows of columns, and then weights in the same place.
-  void allocate(int64_t weights);
+  void allocate(ArrayRef<unsigned> weighted);
   int64_t getRowStride() const;
   /// Of rows in shared memory: the arithmetic type, or that of memory for matrix units.
   Type getRowType() const {

@@ -15,7 +15,7 @@ using namespace mlir::resid::cuda;
 using namespace mlir::resid::attention;
 
 ForwardWarp::ForwardWarp(Code &code, kernels::KernelBody &body, const AttentionPlan &plan)
-    : warp(code, body, plan, /*weights=*/1), code(code), plan(warp.plan),
+    : warp(code, body, plan, AttentionShape::kV), code(code), plan(warp.plan),
       columns(countColumns(warp.shape, AttentionShape::kV)) {
   int64_t count = plan.getThreads() * plan.sharedRows * columns;
   sums = code.at(SharedArray(code, warp.getArithmetic(), count, ".sums").getStart(code), warp.getArithmetic(),

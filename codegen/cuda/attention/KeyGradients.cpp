@@ -13,7 +13,7 @@ using namespace mlir::resid::cuda;
 using namespace mlir::resid::attention;
 
 KeyGradients::KeyGradients(Code &code, kernels::KernelBody &body, const AttentionPlan &plan)
-    : warp(code, body, plan, /*weights=*/2), code(code), plan(warp.plan) {}
+    : warp(code, body, plan, {AttentionShape::kQ, body.as<AttentionShape>().getDy()}), code(code), plan(warp.plan) {}
 
 //===------------------------------------------- units ------------------------------------------------------------===//
 

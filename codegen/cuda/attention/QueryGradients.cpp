@@ -9,9 +9,8 @@ using namespace mlir::resid;
 using namespace mlir::resid::cuda;
 using namespace mlir::resid::attention;
 
-QueryGradients::QueryGradients(Code &code, kernels::KernelBody &body)
-    : warp(code, body, AttentionPlan::chooseQueries(body.as<AttentionShape>()), /*weights=*/1), code(code),
-      plan(warp.plan) {}
+QueryGradients::QueryGradients(Code &code, kernels::KernelBody &body, const AttentionPlan &plan)
+    : warp(code, body, plan, AttentionShape::kK), code(code), plan(warp.plan) {}
 
 void QueryGradients::emit() {
   int64_t columns = countColumns(warp.shape, AttentionShape::kK);
@@ -20,7 +19,7 @@ void QueryGradients::emit() {
     Statistics statistics = loadStatistics(unit);
     using Step = function_ref<Numbers(Value first, Numbers sums)>;
     auto forChunks = [&](const QueryUnit &part, ArrayRef<Value> before, Step add) {
-      Numbers after = code.rolledLoop(warp.getFirstChunk(part.seen), part.seen.end, kChunkKeys, before,
+      Numbers after = code.rolledLoop(warp.getFirstChunk(part.seen), part.seen.end, plan.ownRows * kWarpThreads, before,
                                       [&](Value first, ValueRange sums) { return add(first, llvm::to_vector(sums)); });
       return warp.takePart(part, std::move(after), before);
     };

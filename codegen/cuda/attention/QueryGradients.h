@@ -10,11 +10,11 @@
 
 namespace mlir::resid::cuda {
 
-/// Walks over the chunks of keys twice: for the sums of weights times gradients, which stay in scratch memory too, and
-/// for the gradients of queries.
+/// Walks over the chunks of keys twice, or over halves of them: for the sums of weights times gradients, which stay in
+/// scratch memory too, and for the gradients of queries.
 class QueryGradients {
 public:
-  QueryGradients(Code &code, kernels::KernelBody &body);
+  QueryGradients(Code &code, kernels::KernelBody &body, const AttentionPlan &plan);
 
   /// Everything that the warp does.
   void emit();
