@@ -5,6 +5,7 @@
 
 import copy
 import pickle
+import sys
 import threading
 import warnings
 
@@ -15,6 +16,7 @@ import check_models  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
+import resid  # noqa: E402
 import resid.torch as rt  # noqa: E402
 
 FIFTEEN = ["BertModel", "DistilBertModel", "GPT2Model", "GPTNeoXModel", "Gemma3TextModel", "GptOssModel", "LlamaModel", "MistralModel",
@@ -116,17 +118,77 @@ def test_weights_are_packed_once():
     near(model, compiled, x)
     (piece,) = made
     assert len(piece.panels) == 2
-    first = piece.packed
+    first = piece.bound
     near(model, compiled, x)
-    assert piece.packed is first
+    assert piece.bound is first
     with torch.no_grad():
         model.norm.weight.mul_(2)  # which is read where it is
     near(model, compiled, x)
-    assert piece.packed is first
+    assert piece.bound is first
     with torch.no_grad():
         model.second.weight.mul_(2)
     near(model, compiled, x)
-    assert piece.packed is not first
+    assert piece.bound is not first
+
+
+def test_calls_do_nothing_in_python_for_each_weight():
+    def count(depth):
+        model, x = nn.Sequential(*(Net() for _ in range(depth))).eval(), torch.randn(5, 32)
+        called, events = [], []
+
+        def backend(module, inputs):
+            compiled = rt.backend.resid_backend(module, inputs)
+
+            def call(*values):
+                called.append(len(values))
+                compiled(*values)
+                sys.setprofile(lambda frame, event, argument: events.append(event))
+                try:
+                    return compiled(*values)
+                finally:
+                    sys.setprofile(None)
+
+            return call
+
+        near(model, torch.compile(model, backend=backend), x)
+        return called[0], len(events)
+
+    (few, once), (many, again) = count(1), count(3)
+    assert many == 3 * (few - 1) + 1 and once == again
+
+
+def test_weights_without_versions_are_packed_for_each_call():
+    x = torch.randn(5, 32)
+    with torch.inference_mode():
+        model = Net().eval()
+        compiled = torch.compile(model, backend="resid")
+        for _ in range(2):
+            torch.testing.assert_close(compiled(x), model(x), rtol=1e-5, atol=1e-5)
+            model.second.weight.mul_(2)
+
+
+def test_bound_functions_refuse_what_does_not_fit():
+    from resid_runtime._caller import Bound
+
+    kernel = resid.compile("""func.func @f(%x: tensor<?x4xf32>, %w: tensor<4xf32>) -> tensor<?x4xf32> {
+      %y = resid.rms_norm %x gamma(%w) {epsilon = 1.0e-6} : tensor<?x4xf32>, tensor<4xf32>
+      return %y : tensor<?x4xf32>
+    }""").f
+    x, weight = torch.randn(3, 4), torch.ones(4)
+    bound = Bound(kernel, (1,), (weight,), ((0, weight, -1),))
+    torch.testing.assert_close(bound((weight, x))[0], kernel(x, weight))
+    assert bound.holds((weight, x)) and not bound.holds((weight.clone(), x))
+    assert not Bound(kernel, (1,), (weight,), None).holds((weight, x))
+    with pytest.raises(resid.ShapeError, match="argument 'x': dimension 1 is 5"):
+        bound((weight, torch.randn(3, 5)))
+    with pytest.raises(TypeError, match="expected a tuple"):
+        bound(weight, x)
+    with pytest.raises(IndexError):
+        bound((weight,))
+    with pytest.raises(TypeError, match="expected 2 arguments but got 3"):
+        Bound(kernel, (0, 1), (weight,), None)
+    with pytest.raises(TypeError):
+        Bound(print, (0,), (weight,), None)
 
 
 def test_open_sizes():

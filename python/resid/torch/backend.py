@@ -24,7 +24,7 @@ from resid.importer.torch_reader import operator_name
 from . import engine
 from .graphs import Refused, capture, value_of
 from .partition import Partition, is_size
-from .pieces import CompiledPiece, items
+from .pieces import CompiledPiece
 
 
 @dataclasses.dataclass
@@ -224,7 +224,9 @@ def _assemble(partition: Partition, pieces: "Mapping[int, Any]") -> "Callable[..
         (compiled,), (piece,) = pieces.values(), partition.pieces.values()
         read = [*piece.inputs, *piece.weights]
         if list(results) == piece.outputs and all(node.op == "placeholder" for node in read):
-            return _call_alone(compiled, old, read)
+            # A graph of PyTorch around it would take as long as a small kernel.
+            places = {node: place for place, node in enumerate(old.find_nodes(op="placeholder"))}
+            return compiled.among([places[node] for node in read])
     for node in old.find_nodes(op="placeholder"):
         made[node] = new.node_copy(node)
     stages = partition.stages
@@ -245,13 +247,6 @@ def _assemble(partition: Partition, pieces: "Mapping[int, Any]") -> "Callable[..
         new.call_function(torch.ops.aten.copy_.default, (made[target], made[result]))
     new.output(torch.fx.node.map_arg(tuple(results[len(written) :]), made.__getitem__))
     return GraphModule(partition.captured.module, new).forward
-
-
-def _call_alone(compiled: "Callable[..., Any]", graph: Graph, wanted: "list[Node]") -> "Callable[..., Any]":
-    """The same for one piece that makes all results: a graph of PyTorch around it would take as long as a small kernel."""
-    places = {node: place for place, node in enumerate(graph.find_nodes(op="placeholder"))}
-    pick = items([places[node] for node in wanted])
-    return lambda *values: compiled(*pick(values))
 
 
 class _SecondRun(torch.autograd.Function):

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import math
-import operator
 import re
 from collections.abc import Callable
 from typing import Any
@@ -14,22 +13,21 @@ import torch
 from torch.utils._sympy.printers import PythonPrinter
 
 import resid
+from resid_runtime._caller import Bound
 
 from .graphs import value_of
 from .partition import Piece
 
-_version = operator.attrgetter("_version")
-_address = torch.Tensor.data_ptr
-
 
 class CompiledPiece:
-    """Takes the inputs of the piece and then its weights, and gives a tuple with its outputs."""
+    """Takes the inputs of the piece and then its weights, and gives a tuple with its outputs. A call does nothing in Python for
+    each weight: `Bound` looks whether they are as they were."""
 
     def __init__(self, piece: Piece) -> None:
         assert piece.imported is not None
         self.name, self.text, self.function = piece.name, piece.imported.text, piece.imported.function
-        self.inputs = len(piece.inputs)
-        self.weights = {node.name: self.inputs + place for place, node in enumerate(piece.weights)}
+        self.inputs = list(range(len(piece.inputs)))  # where they are in what is given
+        self.weights = {node.name: len(self.inputs) + place for place, node in enumerate(piece.weights)}
         self.names = list(piece.imported.weights)  # of the program's weights, in its order
         self.constants = {name: torch.from_numpy(array) for name, array in piece.imported.weights.items() if name not in self.weights}
         self.shapes = _shapes(piece)
@@ -40,7 +38,7 @@ class CompiledPiece:
         self.__name__, self.__module__ = self.name, __name__
         self.module = module = resid.compile(self.text, mode="inference", pack_weights=True, quiet=True)
         self.kernel = module[self.function]
-        own = self.kernel.signature.arguments[self.inputs :]
+        own = self.kernel.signature.arguments[len(self.inputs) :]
         prepare = f"{self.function}_prepare"
         self.prepare = module[prepare] if prepare in dir(module) else None
         # Which of the program's weights are packed, in the order of their panels.
@@ -53,64 +51,49 @@ class CompiledPiece:
         known = all(isinstance(size, (int, tuple)) for sizes in self.kernel.signature.result_sizes for size in sizes)
         # Results are made like an argument, where there is one.
         self.make_shapes = None if known and self.kernel.signature.arguments else eval(self.shapes, {"math": math})
-        self.packed: "_Packed | None" = None
+        self.bound: "Bound | None" = None
 
     def __reduce__(self) -> Any:
         kept = ("name", "text", "function", "inputs", "weights", "names", "constants", "shapes", "dtypes")
         return _again, ({name: getattr(self, name) for name in kept},)
 
-    def __call__(self, *given: torch.Tensor) -> "tuple[torch.Tensor, ...]":
-        packed = self.packed
-        if packed is None or packed.state is None or packed.state != packed.find_state(given):
-            packed = self.packed = self._pack(given)
-        inputs = [value if value.is_contiguous() else value.contiguous() for value in given[: self.inputs]]
-        if self.make_shapes is None:
-            results = self.kernel(*inputs, *packed.weights, threads=torch.get_num_threads())
-        else:
-            shapes = self.make_shapes([value.shape for value in inputs])
-            made = tuple(torch.empty(shape, dtype=dtype) for shape, dtype in zip(shapes, self.dtypes))
-            results = self.kernel(*inputs, *packed.weights, out=made, threads=torch.get_num_threads())
-        return results if isinstance(results, tuple) else (results,)
+    def among(self, places: "list[int]") -> "Callable[..., tuple[torch.Tensor, ...]]":
+        """The same for the values of a graph, of which those at `places` are the inputs and the weights."""
+        self.inputs = [places[place] for place in self.inputs]
+        self.weights = {name: places[place] for name, place in self.weights.items()}
+        return self.__call__
 
-    def _pack(self, given: "tuple[torch.Tensor, ...]") -> "_Packed":
-        """Panels of the weights that have some, and copies of those with gaps between elements. Others are read where they are."""
+    def __call__(self, *given: Any) -> "tuple[torch.Tensor, ...]":
+        bound = self.bound
+        if bound is None or not bound.holds(given):
+            bound = self.bound = self._bind(given)
+        if self.make_shapes is None:
+            return bound(given, threads=torch.get_num_threads())
+        shapes = self.make_shapes([given[place].shape for place in self.inputs])
+        made = tuple(torch.empty(shape, dtype=dtype) for shape, dtype in zip(shapes, self.dtypes))
+        return bound(given, out=made, threads=torch.get_num_threads())
+
+    def _bind(self, given: "tuple[Any, ...]") -> Bound:
+        """With panels of the weights that have some, and copies of those with gaps between elements. Others are read where they
+        are. Holds for as long as all have the same address, and those of which something is made the same version. Their memory
+        stays in use, so that no other weight can be there."""
+        own = [self.weights.get(name, -1) for name in self.names]
+        made_of = {own[place] for place in self.panels} | {place for place in own if place >= 0 and not given[place].is_contiguous()}
         # Found before the weights are read: what another thread writes meanwhile is seen in the next call.
-        watched = [self.weights[name] for name in self.names if name in self.weights]
-        copied = [place for place in watched if not given[place].is_contiguous()]
-        versions = [self.weights[self.names[place]] for place in self.panels if self.names[place] in self.weights]
-        packed = _Packed(watched, list(dict.fromkeys([*versions, *copied])), given)
-        weights = [given[self.weights[name]].detach().contiguous() if name in self.weights else self.constants[name] for name in self.names]
+        versions = {place: _find_version(given[place]) if place in made_of else -1 for place in own if place >= 0}
+        memory = {place: given[place].detach() for place in versions}
+        watched = [(place, memory[place], version) for place, version in versions.items() if version is not None]
+        weights = [memory[place].contiguous() if place >= 0 else self.constants[name] for name, place in zip(self.names, own)]
         if self.prepare is not None:
             panels = self.prepare(*(weights[place] for place in self.panels), threads=torch.get_num_threads())
             for place, panel in zip(self.panels, panels if isinstance(panels, tuple) else (panels,)):
                 weights[place] = panel
-        packed.weights = weights
-        return packed
+        return Bound(self.kernel, tuple(self.inputs), tuple(weights), tuple(watched) if len(watched) == len(versions) else None)
 
 
-class _Packed:
-    """What is made of weights, for as long as all have the same address, and those of which something is made the same version.
-    Their memory stays in use, so that no other weight can be there."""
-
-    def __init__(self, watched: "list[int]", made_of: "list[int]", given: "tuple[torch.Tensor, ...]") -> None:
-        self.watch, self.made_of = items(watched), items(made_of)
-        self.memory = [weight.detach() for weight in self.watch(given)]
-        self.weights: list[torch.Tensor] = []
-        self.state = self.find_state(given)
-
-    def find_state(self, given: "tuple[torch.Tensor, ...]") -> "tuple[list[int], list[int]] | None":
-        """None of tensors that were made in inference mode, which have no version."""
-        try:
-            return list(map(_version, self.made_of(given))), list(map(_address, self.watch(given)))
-        except RuntimeError:
-            return None
-
-
-def items(places: "list[int]") -> "Callable[[tuple[Any, ...]], tuple[Any, ...]]":
-    """From a tuple to those of its items."""
-    if len(places) < 2:
-        return lambda values: tuple(values[place] for place in places)
-    return operator.itemgetter(*places)
+def _find_version(weight: torch.Tensor) -> "int | None":
+    """None of one that was made in inference mode, which has no version: what is made of it holds for one call."""
+    return None if weight.is_inference() else weight._version
 
 
 def _again(state: "dict[str, Any]") -> CompiledPiece:

@@ -39,6 +39,13 @@ struct Body {
   PyObject *library = nullptr, *empty = nullptr;
 };
 
+/// The object of Python that is called.
+struct Function {
+  PyObject_HEAD vectorcallfunc call;
+  /// Null until it is initialised.
+  Body *body;
+};
+
 /// From (entry, library, arguments, results, empty, is_for_device). An argument is (code, bits, sizes, rows_like):
 /// sizes is None for a scalar, and an open one is -1; rows_like is Value::rowsLike. A result is (value, sources or
 /// None, dtype or None); a source is a number, or (argument, dimension). False with an exception.

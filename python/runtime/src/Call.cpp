@@ -51,13 +51,43 @@ bool resid::python::readOptions(PyObject *const *values, PyObject *names, CallOp
   return true;
 }
 
+bool Bindings::take(const Body &body, Py_ssize_t given, PyObject *tuple) {
+  objects = Py_NewRef(tuple);
+  count = size_t(PyTuple_Size(tuple));
+  if (size_t(given) + count != body.arguments.size()) {
+    PyErr_Format(PyExc_TypeError, "expected %zu arguments but got %zu", body.arguments.size(), size_t(given) + count);
+    return false;
+  }
+  slots.reset(new Slot[count]);
+  for (size_t i = 0; i < count; ++i) {
+    const Value &value = body.arguments[size_t(given) + i];
+    if (value.rowsLike >= 0) {
+      PyErr_SetString(PyExc_TypeError, "expected no rows of another argument");
+      return false;
+    }
+    if (!slots[i].take(PyTuple_GetItem(tuple, Py_ssize_t(i)), value, /*isWritten=*/false))
+      return false;
+  }
+  return true;
+}
+
+const Slot &Call::slotOf(size_t place) const {
+  if (place < size_t(count))
+    return slots[place];
+  return place < body.arguments.size() ? bindings->slots[place - size_t(count)] : slots[place - countBound()];
+}
+
+PyObject *Call::valueOf(size_t argument) const {
+  return argument < size_t(count) ? values[argument] : PyTuple_GetItem(bindings->objects, Py_ssize_t(argument) - count);
+}
+
 bool Call::take(size_t slot, PyObject *object, const Value &value, bool isWritten) {
-  Slot &own = slots[slot];
+  Slot &own = slots[slot < size_t(count) ? slot : slot - countBound()];
   if (!own.take(object, value, isWritten))
     return false;
   if (value.rowsLike < 0 || size_t(value.rowsLike) == slot)
     return true;
-  const Slot &other = slots[value.rowsLike];
+  const Slot &other = slotOf(size_t(value.rowsLike));
   if (own.leading == other.leading && (own.leading == 1 || std::equal(own.given, own.given + own.leading, other.given)))
     return true;
   PyErr_SetString(PyExc_ValueError, "rows of another layout");
@@ -65,7 +95,7 @@ bool Call::take(size_t slot, PyObject *object, const Value &value, bool isWritte
 }
 
 bool Call::takeArguments() {
-  size_t all = body.arguments.size() + body.results.size();
+  size_t all = size_t(count) + body.results.size();
   if (all > kUsualSlots) {
     more.reset(new Slot[all]);
     slots = more.get();
@@ -83,7 +113,7 @@ int Call::findShape(const Result &result, int64_t *shape) {
       shape[rank++] = source.known;
       continue;
     }
-    const Slot &slot = slots[source.argument];
+    const Slot &slot = slotOf(size_t(source.argument));
     bool isLeading = source.dimension == 0 && rank == 0 && result.sources.size() > 1;
     if (source.dimension >= slot.tensor.ndim) {
       PyErr_SetString(PyExc_ValueError, "an argument has too few dimensions");
@@ -107,7 +137,7 @@ PyObject *Call::make(int number) {
   for (size_t i = 0; result.isSimple && i < body.arguments.size(); ++i) {
     if (body.arguments[i].rank < 0)
       continue;
-    PyObject *made = makeLike(values[i], slots[i], result.value.type, shape, rank);
+    PyObject *made = makeLike(valueOf(i), slotOf(i), result.value.type, shape, rank);
     if (made || PyErr_Occurred())
       return made;
     break;
@@ -127,8 +157,8 @@ PyObject *Call::make(int number) {
 /// bf16 has the type that an argument has for it.
 PyObject *Call::findType(const Result &result) {
   for (size_t i = 0; result.value.type.code == kDLBfloat && i < body.arguments.size(); ++i)
-    if (slots[i].hasOwnBrain)
-      return PyObject_GetAttrString(values[i], "dtype");
+    if (slotOf(i).hasOwnBrain)
+      return PyObject_GetAttrString(valueOf(i), "dtype");
   return Py_NewRef(result.dtype);
 }
 
@@ -164,7 +194,7 @@ bool Call::runWithoutLock(const CallOptions &options, resid_status &status) {
   std::vector<const DLTensor *> moreTensors(all > kUsualSlots ? all : 0);
   const DLTensor **tensors = all > kUsualSlots ? moreTensors.data() : usualTensors;
   for (size_t i = 0; i < all; ++i)
-    tensors[i] = &slots[i].tensor;
+    tensors[i] = &slotOf(i).tensor;
   resid_ctx context;
   if (body.isForDevice) {
     status = resid_cuda_ctx_init(&context, options.stream);
@@ -188,9 +218,10 @@ PyObject *Call::explain(int status, PyObject *out) {
   PyErr_Fetch(&type, &value, &trace);
   if (type)
     PyErr_NormalizeException(&type, &value, &trace);
-  PyObject *given = PyTuple_New(count);
-  for (Py_ssize_t i = 0; i < count; ++i)
-    PyTuple_SetItem(given, i, Py_NewRef(values[i]));
+  auto all = Py_ssize_t(count) + Py_ssize_t(countBound());
+  PyObject *given = PyTuple_New(all);
+  for (Py_ssize_t i = 0; i < all; ++i)
+    PyTuple_SetItem(given, i, Py_NewRef(valueOf(size_t(i))));
   PyObject *answer =
       PyObject_CallMethod(function, "_explain", "iOOO", status, given, out ? out : Py_None, value ? value : Py_None);
   Py_DECREF(given);
@@ -205,7 +236,7 @@ PyObject *Call::explain(int status, PyObject *out) {
 }
 
 PyObject *Call::run(const CallOptions &options) {
-  if (count != Py_ssize_t(body.arguments.size()) || !takeArguments())
+  if (size_t(count) + countBound() != body.arguments.size() || !takeArguments())
     return explain(RESID_OK, options.out);
   PyObject *results = takeResults(options.out);
   if (!results)
@@ -216,9 +247,5 @@ PyObject *Call::run(const CallOptions &options) {
     Py_DECREF(results);
     return nullptr;
   }
-  if (PyTuple_Size(results) != 1)
-    return results;
-  PyObject *only = Py_NewRef(PyTuple_GetItem(results, 0));
-  Py_DECREF(results);
-  return only;
+  return results;
 }

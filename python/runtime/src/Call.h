@@ -22,17 +22,36 @@ struct CallOptions {
 /// False with an exception.
 bool readOptions(PyObject *const *values, PyObject *names, CallOptions &options);
 
+/// The last arguments of a function, taken once for many calls.
+class Bindings {
+public:
+  Bindings() = default;
+  ~Bindings() { Py_XDECREF(objects); }
+  /// `objects` is a tuple with one for each argument after the first `given` ones. False with an exception.
+  bool take(const Body &body, Py_ssize_t given, PyObject *objects);
+
+  PyObject *objects = nullptr;
+  size_t count = 0;
+  std::unique_ptr<Slot[]> slots;
+};
+
 class Call {
 public:
-  /// `function` is the object that is called, which has the methods _make and _explain.
-  Call(PyObject *function, const Body &body, PyObject *const *values, Py_ssize_t count)
-      : function(function), body(body), values(values), count(count) {}
+  /// `function` is the object that is called, which has the methods _make and _explain. `values` are its arguments
+  /// before those of `bindings`.
+  Call(PyObject *function, const Body &body, PyObject *const *values, Py_ssize_t count,
+       const Bindings *bindings = nullptr)
+      : function(function), body(body), values(values), count(count), bindings(bindings) {}
 
-  /// The results: one, or a tuple. Null with an exception.
+  /// The results as a tuple. Null with an exception.
   PyObject *run(const CallOptions &options);
 
 private:
   bool takeArguments();
+  size_t countBound() const { return bindings ? bindings->count : 0; }
+  /// Of an argument; of a result, by the number of arguments more.
+  const Slot &slotOf(size_t place) const;
+  PyObject *valueOf(size_t argument) const;
   /// Takes one object, whose rows are those of an argument before. False with an exception.
   bool take(size_t slot, PyObject *object, const Value &value, bool isWritten);
   /// The results as a tuple: those of `out`, one, a tuple or a list, or new ones.
@@ -49,6 +68,7 @@ private:
   const Body &body;
   PyObject *const *values;
   Py_ssize_t count;
+  const Bindings *bindings;
   static constexpr size_t kUsualSlots = 12;
   Slot usual[kUsualSlots];
   std::unique_ptr<Slot[]> more;

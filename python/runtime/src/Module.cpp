@@ -1,21 +1,17 @@
 // Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The module resid_runtime._caller: the type Function, a compiled function with the speed of a compiled call, and the
-// number of threads.
+// The module resid_runtime._caller: the type Function, a compiled function with the speed of a compiled call, the type
+// Bound (Bound.h), and the number of threads.
 
+#include "Bound.h"
 #include "Call.h"
-
 #include "Pools.h"
+
 #include "structmember.h"
 
 using namespace resid::python;
 
 namespace {
-
-struct Function {
-  PyObject_HEAD vectorcallfunc call;
-  Body *body;
-};
 
 PyObject *callFunction(PyObject *self, PyObject *const *values, size_t flags, PyObject *names) {
   const Body *body = reinterpret_cast<Function *>(self)->body;
@@ -25,7 +21,12 @@ PyObject *callFunction(PyObject *self, PyObject *const *values, size_t flags, Py
   CallOptions options;
   if (!readOptions(values + count, names, options))
     return nullptr;
-  return Call(self, *body, values, count).run(options);
+  PyObject *results = Call(self, *body, values, count).run(options);
+  if (!results || PyTuple_Size(results) != 1)
+    return results;
+  PyObject *only = Py_NewRef(PyTuple_GetItem(results, 0));
+  Py_DECREF(results);
+  return only;
 }
 
 PyObject *create(PyTypeObject *type, PyObject *, PyObject *) {
@@ -98,6 +99,9 @@ PyMODINIT_FUNC PyInit__caller() {
   PyObject *module = PyModule_Create(&definition);
   PyObject *type = PyType_FromSpec(&spec);
   if (!module || !type || PyModule_AddObject(module, "Function", type) != 0)
+    return nullptr;
+  PyObject *bound = makeBoundType(reinterpret_cast<PyTypeObject *>(type));
+  if (!bound || PyModule_AddObject(module, "Bound", bound) != 0)
     return nullptr;
   return module;
 }
