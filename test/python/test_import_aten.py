@@ -226,7 +226,33 @@ ENTRIES: dict[str, list[Case]] = {
     "view_as": each(lambda x, y: x.view_as(y), (F32,), (3, 4), (2, 6)),
     "reshape_as": each(lambda x, y: x.T.reshape_as(y), (F32,), (3, 4), (2, 6)),
     "slice_scatter": each(lambda x, y: torch.slice_scatter(x, y, 1, 1, 3), NUMBERS, (3, 4), (3, 2))
-    + each(lambda x, y: torch.slice_scatter(x, y, 0, 1), (F32,), (3, 4), (2, 4)) + each(lambda x, y: torch.slice_scatter(x, y), (F32,), (3, 4), (3, 4)),
+    + each(lambda x, y: torch.slice_scatter(x, y, 0, 1), (F32,), (3, 4), (2, 4)) + each(lambda x, y: torch.slice_scatter(x, y), (F32,), (3, 4), (3, 4))
+    + each(lambda x, y: torch.slice_scatter(x, y, 1, 1, 9, 3), NUMBERS, (3, 8), (3, 3)) + each(lambda x, y: torch.slice_scatter(x, y, 0, 0, 3, 2), (F32,), (4, 2), (2, 2)),
+    "log_sigmoid": each(F.logsigmoid, FLOATS, SHAPE) + [(F.logsigmoid, [t([0.0, -0.0, NAN, INF, -INF, 40.0, -40.0, -200.0])])],
+    "histc": [
+        (lambda x, b=bins, e=ends: torch.histc(x, b, *e), [tensor])
+        for bins, ends in ((8, (0, 7)), (3, (-1, 2)), (7, (-0.3, 2.9)), (1, (0, 1)), (1, (0, 0)))
+        for tensor in (t([0, 1, 7, 7, 3, -1, 8, 6]), values(F64, 40), values(F32, 5, 9))
+    ] + [(lambda x: torch.histc(x, 4, -2, 2), [t([NAN, INF, -INF, 2, -2, 0])])],
+    "fill": each(lambda x: torch.ops.aten.fill(x, 2), ALL, SHAPE) + [(torch.ops.aten.fill, [values(F32, 3, 4), t(5, F32)])],
+    **{name: each(lambda x, f=f: f(x).fill_(1), (F32, I64), SHAPE)
+       for name, f in (("empty", lambda x: torch.empty(3, 4)), ("empty_like", torch.empty_like), ("new_empty", lambda x: x.new_empty((2, 3))))},
+    "scatter": [
+        (lambda x, i, s, d=dim: torch.scatter(x, d, i, s), [values(dtype, 3, 4), t(places, I64), values(dtype, *size, seed=1)])
+        for dim, places, size in ((1, [[0, 2], [3, 1], [1, 0]], (3, 2)), (0, [[0, 1, 2, 0]], (1, 4)), (-1, [[]] * 3, (3, 0)))
+        for dtype in ALL
+        if size[1 - dim % 2] == (3, 4)[1 - dim % 2]
+    ] + [(lambda x, i: torch.scatter(x, -1, i, -INF), [values(F32, 3, 4), t([[0], [3], [1]], I64)])],
+    "index_put": [
+        (lambda x, i, s, a=axis: torch.ops.aten.index_put(x, [None] * a + [i], s), [values(dtype, 3, 4), t(places, I64), values(dtype, *size, seed=1)])
+        for axis, places, size in ((0, [2, 0], (2, 4)), (1, [-1, 1], (3, 2)), (1, [3, 0], ()), (0, [1], (4,)), (0, [], (0, 4)))
+        for dtype in ALL
+    ] + [
+        (lambda x, m, s: torch.index_put(x, [m], s), [values(F32, 3, 4), t(mask, BOOL), values(F32, *size, seed=1)])
+        for mask, size in (([True, False, True], (4,)), ([[True, False, False, True]] * 3, ()), ([False] * 3, ()))
+    ],
+    "group_norm": each(lambda x, w, b: F.group_norm(x, 2, w, b), FLOATS, (2, 6, 5), (6,), (6,))
+    + each(lambda x: F.group_norm(x, 3, eps=0.1), (F32,), (2, 6, 3, 2)) + each(lambda x, w: F.group_norm(x, 1, w), (F32,), (2, 6), (6,)),
     "linear": each(F.linear, FLOATS, (2, 3, 8), (4, 8), (4,))
     + each(F.linear, (F32, I64), (3, 8), (4, 8))
     + each(F.linear, (F32,), (8,), (4, 8), (4,))
@@ -355,6 +381,7 @@ ENTRIES: dict[str, list[Case]] = {
     "cat": [(lambda x, y: torch.cat([x, y], -1), [values(a, 3, 4), values(b, 3, 2)]) for a in ALL for b in (F32, BF16, I64)]
     + [(lambda x: torch.cat([t([]), x], -2), [values(F32, 3, 4)]), (lambda x: torch.cat([t([]), x, t([])], -1), [values(BF16, 3, 4)])]
     + [(lambda x: torch.cat([t([]), t([])], 0) + x, [t(1.0)]), (lambda x: torch.cat([x, x[:0]], 0), [values(F32, 3, 4)])],
+    "concat": each(lambda x, y: torch.concat([x, y], 1), (F32, I64), (3, 4), (3, 2)),
     "stack": [(lambda x, y: torch.stack([x, y], -1), [values(a, 3), values(F32, 3)]) for a in ALL] + sized(lambda x: torch.stack([x, x], 0), 2),
     "slice": [
         case

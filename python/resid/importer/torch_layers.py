@@ -130,6 +130,21 @@ def _batch_norm(r: _Reader, call: Call) -> Any:
     return [result] + [None] * (len(call.node.meta["val"]) - 1) if several else result
 
 
+@_torch("group_norm")
+def _group_norm(r: _Reader, call: Call) -> str:
+    """A layer norm of each group of channels, which are dimension 1, with all places."""
+    x, kind = call["input"], call.element
+    rank, groups = x.meta["val"].ndim, call["num_groups"]
+    wide, channels = elements.arithmetic(kind), r.sizes([-1, *[1] * (rank - 2)])
+    rows = r.add("Reshape", [r.cast(r.name(x), wide), r.sizes([*x.meta["val"].shape[:1], groups, -1])])
+    result = r.add("resid.LayerNorm", [rows, "", ""], {"axes": [-1], "epsilon": float(call["eps"])})
+    result = r.add("Reshape", [result, r.shape(x)], {"allowzero": 1})
+    for name, op in (("weight", "Mul"), ("bias", "Add")):
+        if call[name] is not None:
+            result = r.add(op, [result, r.add("Reshape", [r.cast(r.name(call[name]), wide), channels])])
+    return r.cast(result, kind)
+
+
 @_torch("layer_norm")
 def _layer_norm(r: _Reader, call: Call) -> str:
     settings = {"axes": [-1 - i for i in range(len(call["normalized_shape"]))], "epsilon": float(call["eps"])}

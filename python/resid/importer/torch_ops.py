@@ -159,6 +159,15 @@ def _softplus(r: _Reader, call: Call) -> str:
     return r.cast(r.add("resid.Softplus", [r.cast(r.name(call["self"]), wide)], settings), call.element)
 
 
+@_torch("log_sigmoid")
+def _log_sigmoid(r: _Reader, call: Call) -> str:
+    """-log(1 + exp(-x))."""
+    wide = elements.arithmetic(call.element)
+    away = r.add("Neg", [r.cast(r.name(call["self"]), wide)])
+    # Without a threshold: log(1 + exp) of a large number is infinite.
+    return r.cast(r.add("Neg", [r.add("resid.Softplus", [away], {"beta": 1.0, "threshold": 30.0})]), call.element)
+
+
 @_torch("rsub")
 def _rsub(r: _Reader, call: Call) -> str:
     return _with_alpha(r, "sub", call["other"], call["self"], call)
@@ -370,6 +379,24 @@ def _cumulative_sum(r: _Reader, call: Call) -> str:
     return r.cast(r.add("CumSum", [r.cast(source, wide), r.scalar(call["dim"], "i64")]), kind)
 
 
+@_torch("histc")
+def _histogram(r: _Reader, call: Call) -> str:
+    """How many numbers lie in each of some parts of one length. PyTorch computes a number's part in its own type."""
+    kind, bins, low, high = element_of(call["self"]), call["bins"], call["min"], call["max"]
+    if kind not in ("f32", "f64") or any(hasattr(value, "op") for value in (bins, low, high)) or low >= high and (low > high or bins > 1):
+        raise Unsupported(f"{bins} parts from {low} to {high} of {kind}: expected numbers of f32 or f64, and more than one number from the first to the last part")
+    x = r.add("Reshape", [r.name(call["self"]), r.sizes([-1])])
+    if low == high:  # from the least number to the largest, in one part
+        return r.cast(r.add("Shape", [x]), kind)
+    first, last = (r.scalar(bound, kind) for bound in (low, high))
+    inside = r.add("And", [r.add("GreaterOrEqual", [x, first]), r.add("LessOrEqual", [x, last])])
+    far = r.add("Mul", [r.add("Sub", [r.add("Where", [inside, x, first]), first]), r.scalar(bins, kind)])
+    part = r.cast(r.add("Div", [far, r.add("Sub", [last, first])]), "i64")
+    part = r.add("Unsqueeze", [r.add("Where", [inside, r.add("Min", [part, r.scalar(bins - 1, "i64")]), r.scalar(-1, "i64")]), r.sizes([1])])
+    is_there = r.cast(r.add("Equal", [part, r.sizes(range(bins))]), kind)
+    return r.add("ReduceSum", [is_there, r.sizes([0])], {"keepdims": 0})
+
+
 # -- fillings
 
 
@@ -428,10 +455,12 @@ def _vector_norm(r: _Reader, call: Call) -> str:
     return r.cast(r.add("Sqrt", [total]), kind)
 
 
-@_torch("full", "zeros", "ones", "full_like", "zeros_like", "ones_like", "new_zeros", "new_ones", "new_full")
+@_torch("full", "zeros", "ones", "empty", "full_like", "zeros_like", "ones_like", "empty_like", "new_zeros", "new_ones", "new_full", "new_empty", "fill")
 def _filled(r: _Reader, call: Call) -> str:
-    value = call["fill_value"] if "full" in _name_of(call) else float("ones" in _name_of(call))
-    size = r.add("Shape", [r.name(call["self"])]) if _name_of(call).endswith("like") else r.sizes(call["size"])
+    """Elements of `empty`, which PyTorch leaves open, are 0."""
+    name = _name_of(call)
+    value = call["value"] if name == "fill" else call["fill_value"] if "full" in name else float("ones" in name)
+    size = r.sizes(call["size"]) if call["self"] is None or name.startswith("new") else r.add("Shape", [r.name(call["self"])])
     if hasattr(value, "op"):
         return r.add("Expand", [r.operand(value, call.element), size])
     filler = r.graph.constants[r.scalar(value, call.element)].reshape(1)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from .errors import Unsupported
+from .sizes import Dim
 from .torch_ops import _name_of, _torch
 from .torch_reader import Call, _Reader, element_of
 
@@ -134,7 +135,7 @@ def _repeat(r: _Reader, call: Call) -> str:
     return r.add("Tile", [tensor, r.sizes([1] * -more + repeats)])
 
 
-@_torch("cat")
+@_torch("cat", "concat")
 def _cat(r: _Reader, call: Call) -> str:
     """A vector without elements is skipped, beside tensors of any rank."""
     parts = [part for part in call["tensors"] if tuple(part.meta["val"].shape) != (0,)] or call["tensors"][:1]
@@ -171,10 +172,17 @@ def _written(r: _Reader, call: Call, source: str, start: int, end: int) -> str:
 
 @_torch("slice_scatter")
 def _slice_scatter(r: _Reader, call: Call) -> str:
-    start, end = call["start"] or 0, call["end"] if call["end"] is not None else _LARGEST
-    if call["step"] not in (None, 1) or any(hasattr(bound, "op") or bound < 0 for bound in (start, end)):
-        raise Unsupported(f"a slice from {start} to {end} by steps of {call['step']}: expected numbers from 0 on, and steps of 1")
-    return _written(r, call, r.operand(call["src"], call.element), start, end)
+    start, end, step = call["start"] or 0, call["end"] if call["end"] is not None else _LARGEST, call["step"] or 1
+    source, size = r.operand(call["src"], call.element), call["self"].meta["val"].shape[call["dim"]]
+    if any(hasattr(bound, "op") or bound < 0 for bound in (start, end)) or (step != 1 and not isinstance(size, int)):
+        raise Unsupported(f"a slice of {size} from {start} to {end} by steps of {step}: expected numbers from 0 on, and steps of 1 of an open size")
+    if step == 1:
+        return _written(r, call, source, start, end)
+    places = list(range(size))
+    for place, number in enumerate(range(size)[start:end:step]):
+        places[number] = size + place
+    both = r.add("Concat", [r.name(call["self"]), source], {"axis": call["dim"]})
+    return r.add("Gather", [both, r.sizes(places)], {"axis": call["dim"]})
 
 
 @_torch("select_scatter")
@@ -185,6 +193,68 @@ def _select_scatter(r: _Reader, call: Call) -> str:
     place += size if place < 0 else 0
     source = r.add("Unsqueeze", [r.operand(call["src"], call.element), r.sizes([call["dim"] % _rank(call["self"])])])
     return _written(r, call, source, place, place + 1)
+
+
+def _last_places(r: _Reader, places: str, rank: int, axis: int, counts: "tuple[Any, Any]") -> str:
+    """Of each place of an axis where in `places` along it its number stands last, or -1. `counts` is how many places the axis and
+    `places` have."""
+    size, count = (r.size(number) for number in counts)
+
+    def along(number: Dim, dim: int) -> str:
+        numbers = r.add("Range", [r.scalar(0, "i64"), r.numbers([number], ()), r.scalar(1, "i64")])
+        return r.add("Unsqueeze", [numbers, r.sizes([i for i in range(rank + 1) if i != dim])])
+
+    negative = r.add("Less", [places, r.scalar(0, "i64")])
+    counted = r.add("Where", [negative, r.add("Add", [places, r.numbers([size], ())]), places])
+    is_it = r.add("Equal", [r.add("Unsqueeze", [counted, r.sizes([axis])]), along(size, axis)])
+    found = r.add("Where", [is_it, along(count, axis + 1), r.scalar(-1, "i64")])
+    return r.add("ReduceMax", [found, r.sizes([axis + 1])], {"keepdims": 0})
+
+
+@_torch("scatter")
+def _scatter(r: _Reader, call: Call) -> str:
+    """The last of several numbers for one place, where PyTorch leaves open which."""
+    rank, given, own = _rank(call["self"]), call["index"].meta["val"].shape, call["self"].meta["val"].shape
+    axis, kind = call["dim"] % max(rank, 1), call.element
+    if call["reduce"] is not None or not rank or any(i != axis and a != b for i, (a, b) in enumerate(zip(given, own))):
+        raise Unsupported(f"places {list(given)} of {list(own)}: expected the same sizes beside axis {call['dim']}, and no sums or products")
+    if given[axis] == 0:
+        return r.add("Identity", [r.name(call["self"])])
+    last = _last_places(r, r.name(call["index"]), rank, axis, (own[axis], given[axis]))
+    source = r.operand(call["value"], kind) if call["src"] is None else r.name(call["src"])
+    if call["src"] is not None:
+        if call["src"].meta["val"].shape != given:
+            raise Unsupported(f"numbers {list(call['src'].meta['val'].shape)} for places {list(given)}: expected the same sizes")
+        source = r.add("GatherElements", [source, r.add("Max", [last, r.scalar(0, "i64")])], {"axis": axis})
+    return r.add("Where", [r.add("GreaterOrEqual", [last, r.scalar(0, "i64")]), source, r.name(call["self"])])
+
+
+@_torch("index_put")
+def _index_put(r: _Reader, call: Call) -> str:
+    """Numbers at places of one axis, of which the last of several for one place stays; or one number, or row, where a mask is true."""
+    indices, tensor, values = call["indices"], call["self"], call["values"]
+    given = [(axis, index) for axis, index in enumerate(indices) if index is not None]
+    if call["accumulate"] or len(given) != 1:
+        raise Unsupported(f"places along {len(given)} axes{' that are added to' if call['accumulate'] else ''}: expected one, without sums")
+    ((axis, index),) = given
+    rank, after, source = _rank(tensor), _rank(tensor) - axis - _rank(index), r.operand(values, call.element)
+    if element_of(index) == "i1":
+        if axis or _rank(values) > after:
+            raise Unsupported("numbers for the places of what is true, of which the number is known at run time only")
+        mask = r.add("Unsqueeze", [r.name(index), r.sizes(range(_rank(index), rank))]) if after else r.name(index)
+        return r.add("Where", [mask, source, r.name(tensor)])
+    if _rank(index) != 1:
+        raise Unsupported(f"places of rank {_rank(index)}: expected 1")
+    sizes, count = list(tensor.meta["val"].shape), index.meta["val"].shape[0]
+    if count == 0:
+        return r.add("Identity", [r.name(tensor)])
+    last = _last_places(r, r.cast(r.name(index), "i64"), 1, 0, (sizes[axis], count))
+    whole = r.add("Expand", [source, r.sizes([*sizes[:axis], count, *sizes[axis + 1 :]])])
+    found = r.add("Gather", [whole, r.add("Max", [last, r.scalar(0, "i64")])], {"axis": axis})
+    is_written = r.add("GreaterOrEqual", [last, r.scalar(0, "i64")])
+    if axis + 1 < rank:
+        is_written = r.add("Unsqueeze", [is_written, r.sizes(range(1, rank - axis))])
+    return r.add("Where", [is_written, found, r.name(tensor)])
 
 
 @_torch("select")
