@@ -4,6 +4,7 @@
 # dropout, the model is run on the masks of resid.
 
 import copy
+import pickle
 
 import pytest
 
@@ -12,7 +13,9 @@ import torch.nn.functional as F  # noqa: E402
 import torch_models as models  # noqa: E402
 from torch import nn  # noqa: E402
 
+import resid  # noqa: E402
 import resid.torch as rt  # noqa: E402
+from resid.importer import ModelError  # noqa: E402
 
 DYNAMIC = ({0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC},)
 
@@ -265,6 +268,50 @@ def round_rows(x):
     """Integers and scales of rows, by the formula of resid.quantize."""
     scale = x.abs().amax(-1, keepdim=True) / 127
     return (x / scale).round().clamp(-127, 127).to(torch.int64), scale
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_module_with_integers(dtype):
+    torch.manual_seed(3)
+    layer = nn.Linear(24, 40).to(dtype)
+    x = torch.randn(2, 3, 24).to(dtype)
+    module = rt.QuantizedLinear.from_linear(layer)
+    text = ("func.func @f(%x: tensor<?x24xELEMENT> {resid.name = \"x\"}, %w: tensor<40x24xELEMENT> {resid.weight = \"w\"}, "
+            "%b: tensor<40xELEMENT> {resid.weight = \"b\"}) -> tensor<?x40xELEMENT> {\n"
+            "  %y = resid.linear %x, %w bias(%b) : tensor<?x24xELEMENT>, tensor<40x24xELEMENT>, tensor<40xELEMENT>\n"
+            "  return %y : tensor<?x40xELEMENT>\n}\n").replace("ELEMENT", "f32" if dtype == torch.float32 else "bf16")
+    bits = lambda tensor: tensor.detach().numpy() if dtype == torch.float32 else tensor.detach().view(torch.uint16).numpy()  # noqa: E731
+    done = resid.quantize(text, {"w": bits(layer.weight), "b": bits(layer.bias)}, include_head=True)
+    assert (done.weights["w"] == module.weight.numpy()).all() and (done.weights["w_scale"] == module.weight_scale.numpy()).all()
+    wanted = resid.compile(done.text, quiet=True).f(x, module.weight, layer.bias.detach(), module.weight_scale)
+    assert torch.equal(module(x), wanted) and set(module.state_dict()) == {"weight", "weight_scale", "bias"}
+    loaded = rt.QuantizedLinear(24, 40, dtype=dtype)
+    assert not torch.equal(loaded(x), wanted)
+    loaded.load_state_dict(module.state_dict())
+    for again in (loaded, copy.deepcopy(module), pickle.loads(pickle.dumps(module)), torch.export.export(module, (x,)).module()):
+        assert torch.equal(again(x), wanted)
+    assert module.bfloat16().weight_scale.dtype == torch.float32
+    with pytest.raises(RuntimeError, match="has no gradient"):
+        module(x.requires_grad_()).sum().backward()
+
+
+def test_small_module_with_integers():
+    """Its weight is not packed."""
+    layer, x = nn.Linear(4, 3), torch.randn(5, 4)
+    (q, s), (w, t) = round_rows(x), round_rows(layer.weight.detach())
+    assert torch.equal(rt.QuantizedLinear.from_linear(layer)(x), (q @ w.T).float() * (s * t.view(-1)) + layer.bias.detach())
+
+
+def test_module_with_integers_refuses():
+    layer = nn.Linear(4, 3)
+    with pytest.raises(ValueError, match="argument 'scheme': expected 'w8a8' but got 'w4'"):
+        rt.QuantizedLinear.from_linear(layer, "w4")
+    with pytest.raises(ValueError, match=r"argument 'x': its shape is \[2, 5\], expected 4 in the last dimension"):
+        rt.QuantizedLinear.from_linear(layer)(torch.randn(2, 5))
+    with torch.no_grad():
+        layer.weight[0, 0] = float("inf")
+    with pytest.raises(ModelError, match="argument 'linear': its weight: expected finite numbers"):
+        rt.QuantizedLinear.from_linear(layer)
 
 
 class Layers(nn.Module):

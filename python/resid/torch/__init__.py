@@ -5,7 +5,7 @@ Importing it needs PyTorch. The page docs/pytorch.md begins with five minutes of
 """
 
 from .functional import dropout, dropout_add, dropout_add_norm, layer_norm, rms_norm
-from .modules import DropoutAddNorm, DropoutState, LayerNorm, ResidualBlock, RMSNorm
+from .modules import DropoutAddNorm, DropoutState, LayerNorm, QuantizedLinear, ResidualBlock, RMSNorm
 from .backend import GraphReport, compile, explain, report
 from .backend import register as _register_backend
 from .capture import optimize
@@ -14,6 +14,6 @@ from .streams import HyperConnection, HyperHead
 
 _register_backend()
 
-__all__ = ["DropoutAddNorm", "DropoutState", "GraphReport", "HyperConnection", "HyperHead", "LayerNorm", "RMSNorm",
+__all__ = ["DropoutAddNorm", "DropoutState", "GraphReport", "HyperConnection", "HyperHead", "LayerNorm", "QuantizedLinear", "RMSNorm",
            "ResidualBlock", "compile", "dropout", "dropout_add", "dropout_add_norm", "explain", "layer_norm", "optimize",
            "register", "report", "rms_norm"]

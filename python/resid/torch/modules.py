@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from .._compiler import PLACEMENTS
-from . import functional
+from . import functional, ops
 
 
 class LayerNorm(nn.LayerNorm):
@@ -45,6 +45,72 @@ def _check_shape(x: Tensor, normalized_shape: tuple[int, ...]) -> Tensor:
         raise ValueError(f"argument 'input': its shape is {list(x.shape)}, expected {list(normalized_shape)} in the last "
                          f"dimensions (normalized_shape)")
     return x
+
+
+class QuantizedLinear(nn.Module):
+    """A linear layer with integers of 8 bits, for evaluation on a CPU: those of `resid.quantize` and of its results.
+
+    State dicts have the names of its files: `weight` `[out, in]` of i8, `weight_scale` `[out]` of f32, and `bias` as it was. The
+    panels that kernels read are made of these, for this processor, and are in no state dict.
+
+    forward(x): x is `[…, in]` of f16, bf16 or f32, and the result `[…, out]` of the same type, without a gradient.
+    """
+
+    panels: Tensor
+    weight: Tensor
+    weight_scale: Tensor
+
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, scheme: str = "w8a8", *, dtype: Any = None):
+        super().__init__()
+        if scheme != "w8a8":
+            raise ValueError(f"argument 'scheme': expected 'w8a8' but got {scheme!r}")
+        self.in_features, self.out_features, self.scheme = in_features, out_features, scheme
+        self.register_buffer("weight", torch.zeros(out_features, in_features, dtype=torch.int8))
+        self.register_buffer("weight_scale", torch.zeros(out_features))
+        self.register_buffer("bias", torch.zeros(out_features, dtype=dtype) if bias else None)
+        self.register_buffer("panels", ops.pack_linear(self.weight, scheme), persistent=False)
+
+    @classmethod
+    def from_linear(cls, linear: nn.Linear, scheme: str = "w8a8") -> QuantizedLinear:
+        """The integers and scales of a layer. Raises ValueError where the scheme is another one, or the layer is not on a CPU, and
+        ModelError where its weight has NaN or an infinity."""
+        from ..quantizing import to_integers
+
+        if linear.weight.device.type != "cpu":
+            raise ValueError(f"argument 'linear': expected a layer on a CPU but got one on {linear.weight.device}")
+        bias = None if linear.bias is None else linear.bias.detach().clone()
+        made = cls(linear.in_features, linear.out_features, bias is not None, scheme)
+        found = to_integers(linear.weight.detach().float().numpy(), 8, [linear.out_features], "argument 'linear': its weight")
+        made.weight, made.weight_scale, made.bias = *map(torch.from_numpy, found), bias
+        made._pack()
+        return made
+
+    def _pack(self) -> None:
+        self.panels = ops.pack_linear(self.weight, self.scheme)
+
+    def _load_from_state_dict(self, *arguments: Any) -> None:
+        super()._load_from_state_dict(*arguments)
+        self._pack()
+
+    def __setstate__(self, state: Any) -> None:
+        """Of a pickle, which may come from another processor."""
+        super().__setstate__(state)
+        self._pack()
+
+    def _apply(self, function: Any, recurse: bool = True) -> Any:
+        """A conversion to another type leaves integers and scales."""
+        scale = self.weight_scale
+        super()._apply(function, recurse)
+        self.weight_scale = scale.to(self.weight_scale.device)
+        return self
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.shape[-1:] != (self.in_features,):
+            raise ValueError(f"argument 'x': its shape is {list(x.shape)}, expected {self.in_features} in the last dimension")
+        return torch.ops.resid.quantized_linear(x, self.panels, self.weight_scale, self.bias, torch.float32, self.scheme)
+
+    def extra_repr(self) -> str:
+        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}, scheme={self.scheme!r}"
 
 
 class DropoutState(nn.Module):

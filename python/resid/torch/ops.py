@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import torch
 from torch import Tensor
+
+import resid
 
 from . import engine, programs
 
@@ -202,6 +205,17 @@ def prepare_linear(weight: Tensor, scheme: str) -> tuple[Tensor, Tensor]:
     outputs, inputs = weight.shape
     element = engine.element_of(weight, "weight")
     return engine.make(programs.Linear(inputs, outputs, "f32", element, None, scheme, "linear_prepare"), [weight.detach().contiguous()])
+
+
+def pack_linear(weight: Tensor, scheme: str) -> Tensor:
+    """The panels of integers `[out, in]` of i8 on a CPU, as prepare_linear makes them of floats. Small weights are their own."""
+    outputs, inputs = weight.shape
+    return _packer(programs.Linear(inputs, outputs, "f32", "f32", None, scheme, mode="GIVEN"))(weight.contiguous())
+
+
+@functools.cache
+def _packer(program: programs.Linear) -> Any:
+    return getattr(resid.compile(program.text(), pack_weights=True, quiet=True), "linear_prepare", lambda weight: weight)
 
 
 def _quantized_linear(x, panels, scale, bias, weight, scheme):

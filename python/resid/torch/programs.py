@@ -297,7 +297,8 @@ class Linear:
     """A linear layer, and what prepares its weight: `function` is "linear" or "linear_prepare".
 
     @linear(x, panels [, bias], scale) -> (y) and @linear_prepare(weight) -> (panels, scale), as resid-quantize-linear and
-    resid-pack-weights make them of the layer. `bias` is its element type or None.
+    resid-pack-weights make them of the layer. `bias` is its element type or None. `mode` is that of quantizing.Request: with
+    "GIVEN", the weight is one of integers that are not packed.
     """
 
     inputs: int
@@ -307,6 +308,7 @@ class Linear:
     bias: str | None
     scheme: str
     function: str = "linear"
+    mode: str = "PREPARED"
 
     def text(self) -> str:
         from ..quantizing import Request
@@ -317,4 +319,4 @@ class Linear:
         result = f"tensor<?x{self.outputs}x{self.element}>"
         layer = (f"func.func @linear(%x: {rows}, %weight: {weight} {{resid.weight}}{given}) -> {result} {{\n"
                  f"  %y = resid.linear %x, %weight{clause} : {rows}, {weight}{type_}\n  return %y : {result}\n}}\n")
-        return Request(layer, "<layer>", self.scheme, {}, keep_heads=False).run("PREPARED")[0]
+        return Request(layer, "<layer>", self.scheme, {}, keep_heads=False).run(self.mode)[0]
