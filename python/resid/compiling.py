@@ -9,7 +9,7 @@ import os
 import pathlib
 import sys
 import tempfile
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 import resid_runtime
 from resid_runtime.library import append_description
@@ -75,17 +75,19 @@ def _compile(text: str, name: str, flags: list[str], quiet: bool) -> bytes:
     return append_description(files[_LIBRARY], description)
 
 
-def compile(source: str | os.PathLike[str], *, placement: str | None = None, params: str | None = None,
+def compile(source: str | os.PathLike[str] | Callable[..., Any], inputs: Sequence[Any] | None = None, *, placement: str | None = None, params: str | None = None,
             final_norm: str | None = None, mode: str = "training", cpu: str = "native", target: str = "cpu",
             chip: str | Sequence[str] | None = None, grad: str | None = None, wrt: Sequence[int] | None = None,
             grad_mode: str | None = None, save: str | None = None, raising: str | None = None,
             schedule: str | Mapping[str, object] | None = None, prefix: str | None = None,
             use_cache: bool = True, streams: int | None = None, connection: str | None = None,
-            quiet: bool = False, relax_rounding: str | None = None, pack_weights: bool = False) -> Module:
+            quiet: bool = False, relax_rounding: str | None = None, pack_weights: bool = False,
+            dynamic_shapes: Any = None) -> Module:
     """Compiles a program and loads its functions.
 
     Args:
-      source: MLIR text, or the path of a file with it.
+      source: MLIR text, or the path of a file with it; or a function of tensors of PyTorch, which becomes a function of its name.
+      inputs: the tensors that such a function is traced on, by torch.export.
       placement: the norm placement to convert to (docs/placement.md).
       params: "keep" or "shift": which norm each sub-layer has then.
       final_norm: "args" or "identity": where the final norm comes from.
@@ -107,11 +109,23 @@ def compile(source: str | os.PathLike[str], *, placement: str | None = None, par
       pack_weights: functions take weights marked resid.weight in panels, which F_prepare makes of them (docs/prepare.md).
       quiet: whether warnings and remarks of the compiler are left out; else they are printed to stderr.
 
+      dynamic_shapes: which of their sizes are open, as in torch.export; none without it.
+
     Raises:
       CompileError: with residc's text, where the program or an option is wrong. UnavailableError where the target cannot
-        do it. OSError where a file cannot be read.
+        do it. OSError where a file cannot be read. TypeError where a source and inputs do not go together, and
+        importer.ImportFailure where an operator of a function is not covered.
     """
-    text, name = _read(source)
+    if callable(source):
+        if inputs is None:
+            raise TypeError("argument 'inputs': expected the tensors that the function is traced on, but got none")
+        from .importer import from_function
+
+        text, name = from_function(source, inputs, dynamic_shapes).text, getattr(source, "__name__", "<function>")
+    elif inputs is not None or dynamic_shapes is not None:
+        raise TypeError("argument 'source': expected a function beside 'inputs' and 'dynamic_shapes', but got a program")
+    else:
+        text, name = _read(source)
     flags = Options(placement, params, final_norm, streams, connection, mode, cpu, target, chip, grad, wrt, grad_mode, save,
                     raising, schedule, prefix, relax_rounding, pack_weights).flags()
     return _find_or_compile(text, name, flags, use_cache, quiet)

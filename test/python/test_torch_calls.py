@@ -60,3 +60,39 @@ def test_says_which_tensors_overlap():
     x = torch.ones(4, 64)
     with pytest.raises(resid.AliasError, match=r"\(result 'out0' overlaps argument 'x'\)"):
         make()(x[:3], torch.ones(3, 64), torch.ones(64), out=(x[1:], torch.empty(3, 64)))
+
+
+def scaled_norm(x, gamma):
+    return torch.nn.functional.layer_norm(x, (64,)) * gamma
+
+
+def test_compiles_functions_of_tensors(capfd):
+    x, gamma = torch.randn(3, 64), torch.randn(64)
+    fixed = resid.compile(scaled_norm, (x, gamma))
+    torch.testing.assert_close(fixed.scaled_norm(x, gamma), scaled_norm(x, gamma), rtol=1e-5, atol=1e-5)
+    assert [value.name for value in fixed.scaled_norm.signature.arguments] == ["x", "gamma"]
+    with pytest.raises(resid.ShapeError):
+        fixed.scaled_norm(torch.randn(4, 64), gamma)
+    rows = ({0: torch.export.Dim.DYNAMIC}, None)
+    open_rows = resid.compile(scaled_norm, (x, gamma), dynamic_shapes=rows)
+    more = torch.randn(7, 64)
+    torch.testing.assert_close(open_rows.scaled_norm(more, gamma), scaled_norm(more, gamma), rtol=1e-5, atol=1e-5)
+    assert [kernel.name for kernel in resid.compile(lambda x: x + x, (x,))] == ["lambda"]
+    said = capfd.readouterr()
+    assert said.out == said.err == ""
+
+
+def test_refuses_functions_that_are_no_programs():
+    x, table = torch.randn(3, 64), torch.randn(300, 300)
+    with pytest.raises(TypeError, match="argument 'inputs': expected the tensors that the function is traced on, but got none"):
+        resid.compile(scaled_norm)
+    with pytest.raises(TypeError, match="argument 'inputs': expected tensors of PyTorch but got int at 1"):
+        resid.compile(scaled_norm, (x, 3))
+    with pytest.raises(TypeError, match="expected a function beside 'inputs' and 'dynamic_shapes', but got a program"):
+        resid.compile(PROGRAM.format(element="f32"), (x,))
+    with pytest.raises(TypeError, match="expected a function but got a module, which has weights"):
+        resid.compile(torch.nn.Linear(64, 3), (x,))
+    with pytest.raises(TypeError, match="expected a function of its arguments alone, but it reads the tensor '.*'; give it as an argument"):
+        resid.compile(lambda x: x @ table, (torch.randn(3, 300),))
+    with pytest.raises(Exception, match="aten.fft_fftn.default"):
+        resid.compile(lambda x: torch.fft.fftn(x).real, (x,))

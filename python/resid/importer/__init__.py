@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +34,7 @@ __all__ = [
     "ModelError",
     "Unsupported",
     "from_exported",
+    "from_function",
     "from_graph",
     "from_onnx",
     "write_weights",
@@ -66,6 +69,31 @@ def from_exported(program: "torch.export.ExportedProgram", *, name: str = "model
     from .torch_reader import read_exported
 
     return from_graph(read_exported(program, name), recognised=recognised)
+
+
+def from_function(function: "Callable[..., Any]", inputs: "Sequence[Any]", dynamic_shapes: Any = None) -> Imported:
+    """Imports a function of tensors of PyTorch, as torch.export traces it on `inputs`, under its name. `dynamic_shapes` is torch.export's.
+
+    Raises TypeError where an input is no tensor, or the function is a module or reads tensors beside its arguments, which would be
+    weights; and what torch.export, ModelError and Unsupported say."""
+    try:
+        import torch
+    except ImportError:
+        raise TypeError("argument 'source': expected text or a path, since functions need PyTorch, which is not installed") from None
+    if isinstance(function, torch.nn.Module):
+        raise TypeError("argument 'source': expected a function but got a module, which has weights: see resid.torch.compile and from_exported")
+    for place, value in enumerate(inputs):
+        if not isinstance(value, torch.Tensor):
+            raise TypeError(f"argument 'inputs': expected tensors of PyTorch but got {type(value).__name__} at {place}")
+    module = torch.nn.Module()
+    module.forward = function  # the names of its arguments are the program's
+    name = re.sub(r"\W", "_", getattr(function, "__name__", "function")).strip("_") or "function"
+    with torch.no_grad():
+        imported = from_exported(torch.export.export(module, tuple(inputs), dynamic_shapes=dynamic_shapes), name=name)
+    if imported.weights:
+        raise TypeError(f"argument 'source': expected a function of its arguments alone, but it reads the tensor '{min(imported.weights)}'; "
+                        "give it as an argument")
+    return imported
 
 
 def from_graph(graph: Graph, *, sizes: "dict[str, int] | None" = None, recognised: bool = True) -> Imported:
