@@ -150,6 +150,13 @@ void printStreamDotsTypes(OpAsmPrinter &printer, Operation *op, Type a, Type b, 
 /// One of the names as a bare keyword; `what` says in messages what they name.
 ParseResult parseNameOf(OpAsmParser &parser, StringRef what, const KnownNames &known, StringRef &name);
 
+/// What stands in the clause of a quantised result: `row | tensor | group G`, and `(scale %s : type)?`. There is no
+/// clause where rows have a scale, and that is a result.
+ParseResult parseQuantization(OpAsmParser &parser, GranularityAttr &granularity, IntegerAttr &group,
+                              OptionalOperand &scale, Type &type);
+void printQuantization(OpAsmPrinter &printer, Operation *op, GranularityAttr granularity, IntegerAttr group,
+                       Value scale, Type type);
+
 /// The norm kind as a bare keyword.
 ParseResult parseKeyword(OpAsmParser &parser, NormKindAttr &kind);
 void printKeyword(OpAsmPrinter &printer, Operation *op, NormKindAttr kind);

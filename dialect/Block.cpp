@@ -107,7 +107,11 @@ static LogicalResult verifyConnection(BlockOp op) {
                  failed(verifyStreamMix(op, x, op.getMix(), /*isTransposed=*/false)));               // block.C14
 }
 
+SmallVector<Type> BlockOp::getUnquantizedTypes() { return {getX().getType()}; }
+
 LogicalResult BlockOp::verify() {
+  if (!hasQuantizedResult(*this) && getResultTypes() != TypeRange(getX().getType())) // block.C1
+    return emitOpError("expected a result of type ") << getX().getType() << " but got " << getResultTypes();
   if (failed(verifyNormCount(*this)) || failed(verifyConnection(*this)))
     return failure();
   RankedTensorType x = getRowType();

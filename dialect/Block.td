@@ -9,6 +9,7 @@
 include "dialect/ResidBase.td"
 include "dialect/NormKinds.td"
 include "dialect/Placement.td"
+include "dialect/QuantizedResult.td"
 include "mlir/IR/AttrTypeBase.td"
 
 def Resid_PlacementAttr : EnumAttr<Resid_Dialect, Resid_Placement, "placement">;
@@ -29,7 +30,9 @@ def Resid_NormAttr : AttrDef<Resid_Dialect, "Norm"> {
 }
 def Resid_NormArrayAttr : TypedArrayAttrBase<Resid_NormAttr, "norms of a block">;
 
-def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMatch<["x", "result"]>, SingleBlock,
+def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, SingleBlock,
+                                           DeclareOpInterfaceMethods<Resid_QuantizedResultOpInterface,
+                                                                     ["getUnquantizedTypes"]>,
                                            RecursiveMemoryEffects, RecursivelySpeculatable]> {
   let summary = "one residual sub-layer: a branch, its norm, and the add back into the stream";
   let description = [{
@@ -84,7 +87,10 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
     - the region: it has one argument, which is the branch's input, and one `resid.yield`, which is its output. It may
       read values from outside, for example weights, or what a cross-attention attends to. With `streams` both are one
       row, `[…, D]`.
-    - result: the type of `x`.
+    - result: the type of `x`, or i8 (`-> tensor<…xi8>, tensor<…xf32>`). With i8, the op is the block with a result of the
+      type of `x`, and then [`resid.quantize`](quantize.md). The scale is the second result, unless it is an operand.
+    - `quantize(row)`, `quantize(tensor)` or `quantize(group G)`, optional, before the attributes: what shares a scale, by
+      default a row. A scale that was found before is an operand: `quantize(tensor scale %s : tensor<f32>)`.
 
     | part of `norm(…)`, in order | kinds that have it | meaning as in |
     |---|---|---|
@@ -98,7 +104,7 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
 
     **Constraints.**
     - `block.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at most
-      2^47 bytes. `x` has rank 1 or more, and the result has its type.
+      2^47 bytes. `x` has rank 1 or more, and the result has its type, unless it is of i8.
     - `block.C2`: there are as many norms as the placement has.
     - `block.C3`: the number of norm parameters is that of the alphas, gammas and betas that the clauses name.
     - `block.C4`: epsilon is given for layer, rms, l2 and group, and not for dyt. It is finite and not negative in the
@@ -124,6 +130,9 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
     - `block.C15`: with `streams`, the placement is `pre`, `branch_post`, `peri` or `none`, unless there is one stream.
     - `block.C16`: with `streams`, `skip_scale` is 1, and there is no `skip` and no `also`, since the mix says what is
       kept of a stream.
+    - `block.C17`: with a result of i8, `x` is of f16, bf16 or f32, and the types of the results are those of
+      `resid.quantize`. Granularity and scale hold to `quantize.C2` and `quantize.C3`. The clause `quantize` is written
+      with such a result only.
 
     **Not allowed.** The clause `dropout` acts right before the add only: on the branch's output, or on the norm
     after it. Write dropout inside of the branch, for example on attention weights, as a `resid.dropout` in the
@@ -199,14 +208,15 @@ def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, AllTypesMat
                        Optional<I64>:$origin_col, Optional<I64>:$extent_local, Optional<I64>:$extent_global,
                        Optional<Resid_Tensor>:$gate, Optional<Resid_Tensor>:$skip, Optional<Resid_Rows>:$also,
                        Optional<Resid_Tensor>:$also_scale, Optional<Resid_Tensor>:$read_weights,
-                       Optional<Resid_Tensor>:$write_weights, Optional<Resid_Tensor>:$mix,
+                       Optional<Resid_Tensor>:$write_weights, Optional<Resid_Tensor>:$mix, Optional<Resid_Scales>:$static_scale,
                        Resid_NormArrayAttr:$norms, // block.C1
                        OptionalAttr<Resid_F64Attr>:$p, OptionalAttr<Resid_I64Attr>:$site,
                        DefaultValuedAttr<Resid_F64Attr, "1.0">:$skip_scale,
                        DefaultValuedAttr<Resid_F64Attr, "1.0">:$branch_scale,
                        UnitAttr:$narrow_affine, UnitAttr:$streams,
-                       DefaultValuedAttr<Resid_F64Attr, "1.0">:$read_scale);
-  let results = (outs Resid_Rows:$result); // block.C1
+                       DefaultValuedAttr<Resid_F64Attr, "1.0">:$read_scale,
+                       OptionalAttr<Resid_GranularityAttr>:$granularity, OptionalAttr<Resid_I64Attr>:$group);
+  let results = (outs Resid_FloatsOrBytes:$result, Optional<Resid_Scales>:$scale); // block.C1
   let regions = (region SizedRegion<1>:$branch);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

@@ -4,6 +4,7 @@
 
 #include "dialect/Assembly.h"
 #include "dialect/Placement.h"
+#include "dialect/TypeLists.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -32,8 +33,8 @@ struct Connection {
 } // namespace
 
 /// The attributes that clauses state; they cannot be written among the others.
-static constexpr StringLiteral clauseAttributes[] = {"placement", "norms",   "p",
-                                                     "site",      "streams", "operandSegmentSizes"};
+static constexpr StringLiteral clauseAttributes[] = {"placement",           "norms",       "p",    "site", "streams",
+                                                     "operandSegmentSizes", "granularity", "group"};
 
 //===----------------------------------------------------------------------===//
 // Parsing
@@ -215,10 +216,19 @@ ParseResult BlockOp::parse(OpAsmParser &parser, OperationState &state) {
   if (succeeded(parser.parseOptionalKeyword("streams")) && parseConnection(parser, connection))
     return failure();
   Builder &builder = parser.getBuilder();
+  GranularityAttr granularity;
+  IntegerAttr group;
+  OptionalOperand scale;
+  Type scaleType;
+  if (succeeded(parser.parseOptionalKeyword("quantize")) &&
+      (parser.parseLParen() || parseQuantization(parser, granularity, group, scale, scaleType) || parser.parseRParen()))
+    return failure();
   state.addAttribute("norms", builder.getArrayAttr(norms));
-  Type type;
+  Type type, result;
+  SmallVector<Type> others;
   SMLoc location = parser.getCurrentLocation();
-  if (parseAttributes(parser, state) || parser.parseColonType(type) || parser.parseRegion(*state.addRegion()))
+  if (parseAttributes(parser, state) || parser.parseColonType(type) || parseArrowTypes(parser, type, result, others) ||
+      parser.parseRegion(*state.addRegion()))
     return failure();
   if (dropout.p) {
     state.addAttribute("p", dropout.p);
@@ -228,12 +238,17 @@ ParseResult BlockOp::parse(OpAsmParser &parser, OperationState &state) {
     state.addAttribute("streams", builder.getUnitAttr());
   auto count = [](const Parameters &given) { return static_cast<int32_t>(given.operands.size()); };
   int32_t seed = !dropout.operands.empty(), origin = dropout.hasOrigin, extent = dropout.hasExtent;
-  state.addAttribute(
-      "operandSegmentSizes",
-      builder.getDenseI32ArrayAttr({1, count(parameters), seed, seed, origin, origin, int32_t(dropout.hasColumn),
-                                    extent, extent, count(gate), count(skip), count(also), count(alsoScale),
-                                    count(connection.read), count(connection.write), count(connection.mix)}));
-  state.addTypes(type);
+  state.addAttribute("operandSegmentSizes",
+                     builder.getDenseI32ArrayAttr(
+                         {1, count(parameters), seed, seed, origin, origin, int32_t(dropout.hasColumn), extent, extent,
+                          count(gate), count(skip), count(also), count(alsoScale), count(connection.read),
+                          count(connection.write), count(connection.mix), int32_t(scale.has_value())}));
+  if (granularity)
+    state.addAttribute("granularity", granularity);
+  if (group)
+    state.addAttribute("group", group);
+  state.addTypes(result);
+  state.addTypes(others);
   also.types.assign(also.operands.size(), type);
   auto resolve = [&](const Parameters &given) {
     return parser.resolveOperands(given.operands, given.types, location, state.operands);
@@ -241,7 +256,8 @@ ParseResult BlockOp::parse(OpAsmParser &parser, OperationState &state) {
   return failure(parser.resolveOperand(x, type, state.operands) || resolve(parameters) ||
                  parser.resolveOperands(dropout.operands, builder.getI64Type(), state.operands) || resolve(gate) ||
                  resolve(skip) || resolve(also) || resolve(alsoScale) || resolve(connection.read) ||
-                 resolve(connection.write) || resolve(connection.mix));
+                 resolve(connection.write) || resolve(connection.mix) ||
+                 (scale && parser.resolveOperand(*scale, scaleType, state.operands)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -310,6 +326,10 @@ void BlockOp::print(OpAsmPrinter &printer) {
   }
   if (getStreams())
     printConnection(printer, *this);
+  if (getStaticScale() || getGranularity()) {
+    printQuantization(printer << " quantize(", *this, getGranularityAttr(), getGroupAttr(), getStaticScale(), Type());
+    printer << ")";
+  }
   SmallVector<StringRef> left(std::begin(clauseAttributes), std::end(clauseAttributes));
   if (getSkipScale().isExactlyValue(1.0))
     left.push_back("skip_scale");
@@ -318,6 +338,7 @@ void BlockOp::print(OpAsmPrinter &printer) {
   if (getReadScale().isExactlyValue(1.0))
     left.push_back("read_scale");
   printer.printOptionalAttrDict((*this)->getAttrs(), left);
-  printer << " : " << getX().getType() << " ";
+  printTypes(printer << " : ", *this, {Type(getX().getType())}, getX().getType());
+  printer << " ";
   printer.printRegion(getBranch());
 }

@@ -25,7 +25,8 @@ template <typename OpTy> bool leaveOutDropout(OpTy op, PatternRewriter &rewriter
 /// Replaces a norm whose statistics nobody uses by one without them.
 template <typename NormOp> LogicalResult leaveOutStatistics(NormOp op, PatternRewriter &rewriter) {
   size_t kept = op->getNumResults() - op.getStatistics().size();
-  if (op.getStatistics().empty() || !llvm::all_of(op.getStatistics(), [](Value value) { return value.use_empty(); }))
+  if (op.getStatistics().empty() || hasQuantizedResult(op) ||
+      !llvm::all_of(op.getStatistics(), [](Value value) { return value.use_empty(); }))
     return rewriter.notifyMatchFailure(op, "there are no statistics, or one is used");
   auto plain =
       NormOp::create(rewriter, op.getLoc(), TypeRange(op->getResultTypes()).take_front(kept),

@@ -23,6 +23,8 @@ bool AddNormOp::hasDropout() { return static_cast<bool>(getSeed()); }
 
 int64_t AddNormOp::getThreshold() { return hasDropout() ? getDropoutThreshold(getP()->convertToDouble()) : 0; }
 
+SmallVector<Type> AddNormOp::getUnquantizedTypes() { return {getSum().getType(), getSum().getType()}; }
+
 NormParts AddNormOp::getNormParts() {
   return {getKind(),         getSum(),           getAlpha(),
           getGamma(),        getBeta(),          getEpsilonAttr(),
@@ -34,7 +36,7 @@ Value AddNormOp::getStatistic(NormStatistic statistic) {
   ArrayRef<NormStatistic> statistics = getNormRule(getKind()).statistics;
   const NormStatistic *found = llvm::find(statistics, statistic);
   // The count is wrong where the op was not verified.
-  if (found == statistics.end() || getStatistics().size() != statistics.size())
+  if (found == statistics.end() || hasQuantizedResult(*this) || getStatistics().size() != statistics.size())
     return Value();
   return getStatistics()[found - statistics.begin()];
 }
@@ -56,10 +58,10 @@ void AddNormOp::build(OpBuilder &builder, OperationState &state, NormKind kind, 
         NormKindAttr::get(builder.getContext(), kind), x, f, /*bias=*/Value(), /*seed=*/Value(), /*step=*/Value(),
         /*origin_row=*/Value(), /*origin_site=*/Value(), /*origin_col=*/Value(), /*extent_local=*/Value(),
         /*extent_global=*/Value(), /*gate=*/Value(), /*skip=*/Value(), /*also=*/Value(), /*also_scale=*/Value(),
-        /*alpha=*/Value(), gamma, beta, builder.getF64FloatAttr(epsilon),
+        /*alpha=*/Value(), gamma, beta, /*static_scale=*/Value(), builder.getF64FloatAttr(epsilon),
         /*p=*/FloatAttr(), /*site=*/IntegerAttr(), /*skip_scale=*/one,
         /*branch_scale=*/one, builder.getI64IntegerAttr(1), /*groups=*/IntegerAttr(),
-        /*zero_centered_gamma=*/UnitAttr(), /*narrow_affine=*/UnitAttr());
+        /*zero_centered_gamma=*/UnitAttr(), /*narrow_affine=*/UnitAttr(), GranularityAttr(), /*group=*/IntegerAttr());
 }
 
 //===----------------------------------------------------------------------===//

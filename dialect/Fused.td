@@ -6,8 +6,10 @@
 #define RESID_DIALECT_FUSED
 
 include "dialect/NormKinds.td"
+include "dialect/QuantizedResult.td"
 
 def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
+                               DeclareOpInterfaceMethods<Resid_QuantizedResultOpInterface, ["getUnquantizedTypes"]>,
                                DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "branch bias, dropout, gate and scales, residual add and norm in one op";
   let description = [{
@@ -37,6 +39,10 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
       as in the op of the norm.
     - `normalized`: the shape of `x`. Its element type is that of the sum or a narrower one.
     - `sum`: the shape of `x`. Its element type is that of `x`. Where `x` is f16 or bf16, it may be f32 instead.
+    - `normalized` may be of i8 too (`-> tensor<…xi8>, tensor<…xf32>, tensor<…xf32>`). Then the norm has the type of the
+      sum, and [`resid.quantize`](quantize.md) follows. The scale is the last result, unless it is an operand.
+    - `quantize(row)`, `quantize(tensor)` or `quantize(group G)`, optional: what shares a scale, by default a row. A scale
+      that was found before is an operand: `quantize(tensor scale %s : tensor<f32>)`.
     - statistics, optional: `mean`, `mean_correction` and `rstd` for layer and group, `rstd` for rms and l2.
 
     A result without uses is not stored. Result types are written where one differs from that of `x`, and where
@@ -47,7 +53,7 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
       2^47 bytes. `x`, `f`, `normalized` and `sum` have rank 1 or more.
     - `add_norm.C2`: `f` has the type of `x`.
     - `add_norm.C3`: the sum has the shape of `x`. Its element type is that of `x` or, for f16 and bf16, f32.
-    - `add_norm.C4`: `normalized` has the shape of the sum, and its element type or a narrower one.
+    - `add_norm.C4`: `normalized` has the shape of the sum, and its element type, a narrower one, or i8.
     - `add_norm.C5`: bias, alpha, gamma and beta are of f64 only where `x` is.
     - `add_norm.C6`: bias has rank 1, and its size agrees with the last dimension of `x`. Two sizes agree where they
       are equal or one of them is dynamic.
@@ -72,6 +78,9 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
       Their type is f64 if `x` is f64, else f32.
     - `add_norm.C22`: `groups` is given for group and for no other kind. It holds to `group_norm.C4`.
     - `add_norm.C23`: `origin_col` and the extent hold to `dropout.C7`, `dropout.C8` and `dropout.C9`.
+    - `add_norm.C24`: with `normalized` of i8, the sum is of f16, bf16 or f32, and the types of `normalized` and its scale
+      are those of `resid.quantize`, so that there are no statistics. Granularity and scale hold to `quantize.C2` and
+      `quantize.C3`. The clause `quantize` is written with such a result only.
 
     **Not allowed.** The order of the steps is fixed. Write a norm on the branch, or dropout after the add, with the
     single ops.
@@ -107,18 +116,21 @@ def Resid_AddNormOp : Resid_Op<"add_norm", [AttrSizedOperandSegments,
                        Optional<I64>:$origin_col, Optional<I64>:$extent_local, Optional<I64>:$extent_global,
                        Optional<Resid_Tensor>:$gate, Optional<Resid_Tensor>:$skip, Optional<Resid_Rows>:$also,
                        Optional<Resid_Tensor>:$also_scale, Optional<Resid_Tensor>:$alpha,
-                       Optional<Resid_Tensor>:$gamma, Optional<Resid_Tensor>:$beta, // add_norm.C1
+                       Optional<Resid_Tensor>:$gamma, Optional<Resid_Tensor>:$beta,
+                       Optional<Resid_Scales>:$static_scale, // add_norm.C1
                        OptionalAttr<Resid_F64Attr>:$epsilon, OptionalAttr<Resid_F64Attr>:$p,
                        OptionalAttr<Resid_I64Attr>:$site, DefaultValuedAttr<Resid_F64Attr, "1.0">:$skip_scale,
                        DefaultValuedAttr<Resid_F64Attr, "1.0">:$branch_scale,
                        DefaultValuedAttr<Resid_I64Attr, "1">:$norm_rank,
-                       OptionalAttr<Resid_I64Attr>:$groups, UnitAttr:$zero_centered_gamma, UnitAttr:$narrow_affine);
-  let results = (outs Resid_Rows:$normalized, Resid_Rows:$sum, Variadic<Resid_Statistics>:$statistics); // add_norm.C1
+                       OptionalAttr<Resid_I64Attr>:$groups, UnitAttr:$zero_centered_gamma, UnitAttr:$narrow_affine,
+                       OptionalAttr<Resid_GranularityAttr>:$granularity, OptionalAttr<Resid_I64Attr>:$group);
+  let results = (outs Resid_FloatsOrBytes:$normalized, Resid_Rows:$sum, Variadic<Resid_Statistics>:$statistics); // add_norm.C1
   let assemblyFormat = [{
     custom<Keyword>($kind) $x `,` $f (`bias` `(` $bias^ `)`)? (`dropout` `(` $seed^ `,` $step `)`)?
     (`origin` `(` $origin_row^ `,` $origin_site (`,` $origin_col^)? `)`)?
     (`extent` `(` $extent_local^ `,` $extent_global `)`)? (`gate` `(` $gate^ `)`)?
-    (`skip` `(` $skip^ `)`)? (`also` `(` $also^ (`scale` $also_scale^)? `)`)? (`alpha` `(` $alpha^ `)`)? (`gamma` `(` $gamma^ `)`)? (`beta` `(` $beta^ `)`)? attr-dict `:`
+    (`skip` `(` $skip^ `)`)? (`also` `(` $also^ (`scale` $also_scale^)? `)`)? (`alpha` `(` $alpha^ `)`)? (`gamma` `(` $gamma^ `)`)? (`beta` `(` $beta^ `)`)?
+    (`quantize` `(` custom<Quantization>($granularity, $group, $static_scale, type($static_scale))^ `)`)? attr-dict `:`
     custom<AddNormTypes>(ref($bias), ref($gate), ref($skip), ref($also), ref($also_scale), ref($alpha), ref($gamma),
                          ref($beta), type($x), type($f), type($bias), type($gate), type($skip), type($also),
                          type($also_scale), type($alpha), type($gamma), type($beta), type($normalized), type($sum),

@@ -43,7 +43,7 @@ template <typename NormOp> static NormParts getStatisticsNormParts(NormKind kind
 /// Names the results of a norm that was asked for its statistics.
 template <typename NormOp> static void nameResults(NormOp op, OpAsmSetValueNameFn setName) {
   ArrayRef<NormStatistic> statistics = getNormRule(op.getNormParts().kind).statistics;
-  if (op.getStatistics().size() != statistics.size())
+  if (hasQuantizedResult(op) || op.getStatistics().size() != statistics.size())
     return;
   setName(op.getResult(), "normalized");
   for (auto [value, statistic] : llvm::zip_equal(op.getStatistics(), statistics))
@@ -63,8 +63,9 @@ static void buildNorm(OpBuilder &builder, OperationState &state, Value x, Value 
   int64_t rank = gamma ? cast<RankedTensorType>(gamma.getType()).getRank() : 1;
   SmallVector<Type> types = resultTypes(x, rank, withStatistics ? getNormRule(kind).statistics.size() : 0);
   NormOp::build(builder, state, types.front(), ArrayRef<Type>(types).drop_front(), x, gamma, beta,
-                builder.getF64FloatAttr(epsilon), /*norm_rank=*/IntegerAttr(), /*zero_centered_gamma=*/UnitAttr(),
-                /*narrow_affine=*/UnitAttr());
+                /*static_scale=*/Value(), builder.getF64FloatAttr(epsilon), /*norm_rank=*/IntegerAttr(),
+                /*zero_centered_gamma=*/UnitAttr(), /*narrow_affine=*/UnitAttr(), GranularityAttr(),
+                /*group=*/IntegerAttr());
 }
 
 static LogicalResult verifyNormRankAttribute(LayerNormOp op) {
@@ -103,6 +104,8 @@ template <typename NormOp> static LogicalResult verifyNorm(NormOp op) {
 
 int64_t LayerNormOp::getNormalizedRank() { return normalizedRank(*this); }
 
+SmallVector<Type> LayerNormOp::getUnquantizedTypes() { return {getX().getType()}; }
+
 NormParts LayerNormOp::getNormParts() { return getStatisticsNormParts(NormKind::Layer, *this); }
 
 void LayerNormOp::build(OpBuilder &builder, OperationState &state, Value x, Value gamma, Value beta, double epsilon,
@@ -124,6 +127,8 @@ LogicalResult LayerNormOp::canonicalize(LayerNormOp op, PatternRewriter &rewrite
 
 int64_t RMSNormOp::getNormalizedRank() { return normalizedRank(*this); }
 
+SmallVector<Type> RMSNormOp::getUnquantizedTypes() { return {getX().getType()}; }
+
 NormParts RMSNormOp::getNormParts() { return getStatisticsNormParts(NormKind::RMS, *this); }
 
 void RMSNormOp::build(OpBuilder &builder, OperationState &state, Value x, Value gamma, Value beta, double epsilon,
@@ -144,6 +149,8 @@ LogicalResult RMSNormOp::canonicalize(RMSNormOp op, PatternRewriter &rewriter) {
 //===----------------------------------------------------------------------===//
 
 int64_t L2NormOp::getNormalizedRank() { return normalizedRank(*this); }
+
+SmallVector<Type> L2NormOp::getUnquantizedTypes() { return {getX().getType()}; }
 
 NormParts L2NormOp::getNormParts() { return getStatisticsNormParts(NormKind::L2, *this); }
 

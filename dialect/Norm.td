@@ -6,9 +6,11 @@
 #define RESID_DIALECT_NORM
 
 include "dialect/NormKinds.td"
+include "dialect/QuantizedResult.td"
 
 def Resid_LayerNormOp : Resid_Op<"layer_norm", [AttrSizedOperandSegments,
                                  DeclareOpInterfaceMethods<Resid_NormOpInterface>,
+                                 DeclareOpInterfaceMethods<Resid_QuantizedResultOpInterface, ["getUnquantizedTypes"]>,
                                  DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "layer norm over the last dimensions";
   let description = [{
@@ -26,7 +28,11 @@ def Resid_LayerNormOp : Resid_Op<"layer_norm", [AttrSizedOperandSegments,
     - `zero_centered_gamma`: unit attribute. Multiplies by 1+γ instead of γ.
     - `narrow_affine`: unit attribute. Rounds the normalised value to the result's type before γ and β are applied
       (LLaMA, ONNX).
-    - result: the shape of `x`. Its element type may be narrower (`-> tensor<…xbf16>`).
+    - result: the shape of `x`. Its element type may be narrower (`-> tensor<…xbf16>`), or i8
+      (`-> tensor<…xi8>, tensor<…xf32>`). With i8, the op is the norm with a result of the type of `x`, and then
+      [`resid.quantize`](quantize.md). The scale is the second result, unless it is an operand.
+    - `quantize(row)`, `quantize(tensor)` or `quantize(group G)`, optional: what shares a scale, by default a row. A scale
+      that was found before is an operand: `quantize(tensor scale %s : tensor<f32>)`.
     - `mean`, `mean_correction`, `rstd`: all three or none. They have the shape of `x` without the normalised
       dimensions. Their type is f64 for f64, and f32 otherwise. `rstd` is `1/sqrt(var + epsilon)`.
 
@@ -36,7 +42,7 @@ def Resid_LayerNormOp : Resid_Op<"layer_norm", [AttrSizedOperandSegments,
     **Constraints.**
     - `layer_norm.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at most
       2^47 bytes. `x` and the result have rank 1 or more.
-    - `layer_norm.C2`: the result has the shape of `x`, and its element type or a narrower one.
+    - `layer_norm.C2`: the result has the shape of `x`, and its element type, a narrower one, or i8.
     - `layer_norm.C3`: epsilon is finite and not negative in the arithmetic type. A positive epsilon must not become 0
       there.
     - `layer_norm.C4`: at least 1 dimension of `x` is normalised, and at most all are.
@@ -49,13 +55,16 @@ def Resid_LayerNormOp : Resid_Op<"layer_norm", [AttrSizedOperandSegments,
     - `layer_norm.C9`: `zero_centered_gamma` and `narrow_affine` are given only with gamma.
     - `layer_norm.C10`: `mean`, `mean_correction` and `rstd`, the *statistics*, are given all three or not at all. Their
       type is f64 if `x` is f64, else f32.
+    - `layer_norm.C11`: with a result of i8, `x` is of f16, bf16 or f32, and the types of the results are those of
+      `resid.quantize`, so that there are no statistics. Granularity and scale hold to `quantize.C2` and `quantize.C3`.
+      The clause `quantize` is written with such a result only.
 
     **Not allowed.** The normalised dimensions are always the last ones. A dimension cannot be normalised without all
     dimensions after it.
 
     **Gradient.** Let `x̂ = ((x - mean) - mean_correction)·rstd`. `g` is `dy·γ`, or `dy·(1+γ)` where γ is zero-centred, or
     `dy` without γ. avg is the mean over the normalised elements. Then `dx = rstd·(g - avg(g) - x̂·avg(g·x̂))`.
-    `dγ = Σ dy·x̂` and `dβ = Σ dy`, summed over the rows.
+    `dγ = Σ dy·x̂` and `dβ = Σ dy`, summed over the rows. A result of i8 has none, as in `resid.quantize`.
 
     **Rounding.** The *arithmetic type* is f64 for f64, and f32 otherwise. All steps are computed in it. n is the number
     of normalised elements, and S is the ordered sum that [numerics](../numerics.md#the-ordered-sum-s) defines.
@@ -83,13 +92,16 @@ def Resid_LayerNormOp : Resid_Op<"layer_norm", [AttrSizedOperandSegments,
     }
     ```
   }];
-  let arguments = (ins Resid_Rows:$x, Optional<Resid_Tensor>:$gamma, Optional<Resid_Tensor>:$beta, // layer_norm.C1
+  let arguments = (ins Resid_Rows:$x, Optional<Resid_Tensor>:$gamma, Optional<Resid_Tensor>:$beta,
+                       Optional<Resid_Scales>:$static_scale, // layer_norm.C1
                        Resid_F64Attr:$epsilon, DefaultValuedAttr<Resid_I64Attr, "1">:$norm_rank,
-                       UnitAttr:$zero_centered_gamma, UnitAttr:$narrow_affine);
+                       UnitAttr:$zero_centered_gamma, UnitAttr:$narrow_affine,
+                       OptionalAttr<Resid_GranularityAttr>:$granularity, OptionalAttr<Resid_I64Attr>:$group);
   // The statistics are all present (mean, mean_correction, rstd) or all absent.
-  let results = (outs Resid_Rows:$result, Variadic<Resid_Statistics>:$statistics); // layer_norm.C1
+  let results = (outs Resid_FloatsOrBytes:$result, Variadic<Resid_Statistics>:$statistics); // layer_norm.C1
   let assemblyFormat = [{
-    $x (`gamma` `(` $gamma^ `)`)? (`beta` `(` $beta^ `)`)? attr-dict `:`
+    $x (`gamma` `(` $gamma^ `)`)? (`beta` `(` $beta^ `)`)?
+    (`quantize` `(` custom<Quantization>($granularity, $group, $static_scale, type($static_scale))^ `)`)? attr-dict `:`
     custom<NormTypes>(ref($gamma), ref($beta), type($x), type($gamma), type($beta), type($result), type($statistics))
   }];
   let builders = [
@@ -110,6 +122,7 @@ def Resid_LayerNormOp : Resid_Op<"layer_norm", [AttrSizedOperandSegments,
 
 def Resid_RMSNormOp : Resid_Op<"rms_norm", [AttrSizedOperandSegments,
                                DeclareOpInterfaceMethods<Resid_NormOpInterface>,
+                               DeclareOpInterfaceMethods<Resid_QuantizedResultOpInterface, ["getUnquantizedTypes"]>,
                                DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "root-mean-square norm over the last dimensions";
   let description = [{
@@ -128,14 +141,18 @@ def Resid_RMSNormOp : Resid_Op<"rms_norm", [AttrSizedOperandSegments,
     - `zero_centered_gamma`: unit attribute. Multiplies by 1+γ instead of γ (Gemma).
     - `narrow_affine`: unit attribute. Rounds the normalised value to the result's type before γ and β are applied
       (LLaMA).
-    - result: the shape of `x`. Its element type may be narrower (`-> tensor<…xbf16>`).
+    - result: the shape of `x`. Its element type may be narrower (`-> tensor<…xbf16>`), or i8
+      (`-> tensor<…xi8>, tensor<…xf32>`). With i8, the op is the norm with a result of the type of `x`, and then
+      [`resid.quantize`](quantize.md). The scale is the second result, unless it is an operand.
+    - `quantize(row)`, `quantize(tensor)` or `quantize(group G)`, optional: what shares a scale, by default a row. A scale
+      that was found before is an operand: `quantize(tensor scale %s : tensor<f32>)`.
     - `rstd`, optional: `1/sqrt(mean(x²) + epsilon)`. It has the shape of `x` without the normalised dimensions. Its
       type is f64 for f64, and f32 otherwise.
 
     **Constraints.**
     - `rms_norm.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at most
       2^47 bytes. `x` and the result have rank 1 or more.
-    - `rms_norm.C2`: the result has the shape of `x`, and its element type or a narrower one.
+    - `rms_norm.C2`: the result has the shape of `x`, and its element type, a narrower one, or i8.
     - `rms_norm.C3`: epsilon is finite and not negative in the arithmetic type. A positive epsilon must not become 0
       there.
     - `rms_norm.C4`: at least 1 dimension of `x` is normalised, and at most all are.
@@ -147,12 +164,15 @@ def Resid_RMSNormOp : Resid_Op<"rms_norm", [AttrSizedOperandSegments,
     - `rms_norm.C8`: gamma and beta are of f64 only where `x` is.
     - `rms_norm.C9`: `zero_centered_gamma` and `narrow_affine` are given only with gamma.
     - `rms_norm.C10`: there is no statistic or one. It is of f64 for f64, and of f32 otherwise.
+    - `rms_norm.C11`: with a result of i8, `x` is of f16, bf16 or f32, and the types of the results are those of
+      `resid.quantize`, so that there are no statistics. Granularity and scale hold to `quantize.C2` and `quantize.C3`.
+      The clause `quantize` is written with such a result only.
 
     **Not allowed.** The normalised dimensions are always the last ones. A dimension cannot be normalised without all
     dimensions after it.
 
     **Gradient.** Let `x̂ = x·rstd`, and `g` and avg as in `resid.layer_norm`. Then `dx = rstd·(g - x̂·avg(g·x̂))`.
-    `dγ = Σ dy·x̂` and `dβ = Σ dy`, summed over the rows.
+    `dγ = Σ dy·x̂` and `dβ = Σ dy`, summed over the rows. A result of i8 has none, as in `resid.quantize`.
 
     **Rounding.** The *arithmetic type* is f64 for f64, and f32 otherwise. All steps are computed in it. n is the number
     of normalised elements, and S is the ordered sum that [numerics](../numerics.md#the-ordered-sum-s) defines.
@@ -174,6 +194,12 @@ def Resid_RMSNormOp : Resid_Op<"rms_norm", [AttrSizedOperandSegments,
           : tensor<4x16x512xf32> -> tensor<4x16x512xf32>, tensor<4x16xf32>
       return %y, %rstd : tensor<4x16x512xf32>, tensor<4x16xf32>
     }
+    func.func @quantized(%x: tensor<?x512xf32>, %gamma: tensor<512xf32>)
+        -> (tensor<?x512xi8>, tensor<?xf32>) {
+      %q, %scale = resid.rms_norm %x gamma(%gamma) {epsilon = 1.0e-6}
+          : tensor<?x512xf32>, tensor<512xf32> -> tensor<?x512xi8>, tensor<?xf32>
+      return %q, %scale : tensor<?x512xi8>, tensor<?xf32>
+    }
     func.func @norm_of_streams(%x: tensor<?x4x512xf32>, %gamma: tensor<4x512xf32>)
         -> tensor<?x4x512xf32> {
       %y = resid.rms_norm %x gamma(%gamma) {epsilon = 1.0e-6, norm_rank = 1}
@@ -182,13 +208,16 @@ def Resid_RMSNormOp : Resid_Op<"rms_norm", [AttrSizedOperandSegments,
     }
     ```
   }];
-  let arguments = (ins Resid_Rows:$x, Optional<Resid_Tensor>:$gamma, Optional<Resid_Tensor>:$beta, // rms_norm.C1
+  let arguments = (ins Resid_Rows:$x, Optional<Resid_Tensor>:$gamma, Optional<Resid_Tensor>:$beta,
+                       Optional<Resid_Scales>:$static_scale, // rms_norm.C1
                        Resid_F64Attr:$epsilon, OptionalAttr<Resid_I64Attr>:$norm_rank,
-                       UnitAttr:$zero_centered_gamma, UnitAttr:$narrow_affine);
+                       UnitAttr:$zero_centered_gamma, UnitAttr:$narrow_affine,
+                       OptionalAttr<Resid_GranularityAttr>:$granularity, OptionalAttr<Resid_I64Attr>:$group);
   // The statistics are one (rstd) or absent.
-  let results = (outs Resid_Rows:$result, Variadic<Resid_Statistics>:$statistics); // rms_norm.C1
+  let results = (outs Resid_FloatsOrBytes:$result, Variadic<Resid_Statistics>:$statistics); // rms_norm.C1
   let assemblyFormat = [{
-    $x (`gamma` `(` $gamma^ `)`)? (`beta` `(` $beta^ `)`)? attr-dict `:`
+    $x (`gamma` `(` $gamma^ `)`)? (`beta` `(` $beta^ `)`)?
+    (`quantize` `(` custom<Quantization>($granularity, $group, $static_scale, type($static_scale))^ `)`)? attr-dict `:`
     custom<NormTypes>(ref($gamma), ref($beta), type($x), type($gamma), type($beta), type($result), type($statistics))
   }];
   let builders = [
@@ -207,6 +236,7 @@ def Resid_RMSNormOp : Resid_Op<"rms_norm", [AttrSizedOperandSegments,
 
 def Resid_L2NormOp : Resid_Op<"l2_norm", [AttrSizedOperandSegments,
                               DeclareOpInterfaceMethods<Resid_NormOpInterface>,
+                              DeclareOpInterfaceMethods<Resid_QuantizedResultOpInterface, ["getUnquantizedTypes"]>,
                               DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "brings each row to length 1";
   let description = [{
@@ -225,14 +255,18 @@ def Resid_L2NormOp : Resid_Op<"l2_norm", [AttrSizedOperandSegments,
       1e-12.
     - `zero_centered_gamma`: unit attribute. Multiplies by 1+γ instead of γ.
     - `narrow_affine`: unit attribute. Rounds the normalised value to the result's type before γ and β are applied.
-    - result: the shape of `x`. Its element type may be narrower (`-> tensor<…xbf16>`).
+    - result: the shape of `x`. Its element type may be narrower (`-> tensor<…xbf16>`), or i8
+      (`-> tensor<…xi8>, tensor<…xf32>`). With i8, the op is the norm with a result of the type of `x`, and then
+      [`resid.quantize`](quantize.md). The scale is the second result, unless it is an operand.
+    - `quantize(row)`, `quantize(tensor)` or `quantize(group G)`, optional: what shares a scale, by default a row. A scale
+      that was found before is an operand: `quantize(tensor scale %s : tensor<f32>)`.
     - `rstd`, optional: `1/max(sqrt(Σx²), epsilon)`. It has the shape of `x` without the normalised dimensions. Its type
       is f64 for f64, and f32 otherwise.
 
     **Constraints.**
     - `l2_norm.C1`: tensors are ranked, of f16, bf16, f32 or f64. Their types have no encoding, and they hold at most
       2^47 bytes. `x` and the result have rank 1 or more.
-    - `l2_norm.C2`: the result has the shape of `x`, and its element type or a narrower one.
+    - `l2_norm.C2`: the result has the shape of `x`, and its element type, a narrower one, or i8.
     - `l2_norm.C3`: epsilon is finite and not negative in the arithmetic type. A positive epsilon must not become 0
       there.
     - `l2_norm.C4`: at least 1 dimension of `x` is normalised, and at most all are.
@@ -244,12 +278,15 @@ def Resid_L2NormOp : Resid_Op<"l2_norm", [AttrSizedOperandSegments,
     - `l2_norm.C8`: gamma and beta are of f64 only where `x` is.
     - `l2_norm.C9`: `zero_centered_gamma` and `narrow_affine` are given only with gamma.
     - `l2_norm.C10`: there is no statistic or one. It is of f64 for f64, and of f32 otherwise.
+    - `l2_norm.C11`: with a result of i8, `x` is of f16, bf16 or f32, and the types of the results are those of
+      `resid.quantize`, so that there are no statistics. Granularity and scale hold to `quantize.C2` and `quantize.C3`.
+      The clause `quantize` is written with such a result only.
 
     **Not allowed.** The normalised dimensions are always the last ones. A dimension cannot be normalised without all
     dimensions after it.
 
     **Gradient.** Let `x̂ = x·rstd`, and `g` as in `resid.layer_norm`. Then `dx = rstd·(g - x̂·Σ(g·x̂))`, and in a row
-    that is shorter than epsilon `dx = rstd·g`. `dγ = Σ dy·x̂` and `dβ = Σ dy`, summed over the rows.
+    that is shorter than epsilon `dx = rstd·g`. `dγ = Σ dy·x̂` and `dβ = Σ dy`, summed over the rows. A result of i8 has none, as in `resid.quantize`.
 
     **Rounding.** The *arithmetic type* is f64 for f64, and f32 otherwise. All steps are computed in it. S is the
     ordered sum that [numerics](../numerics.md#the-ordered-sum-s) defines.
@@ -272,13 +309,16 @@ def Resid_L2NormOp : Resid_Op<"l2_norm", [AttrSizedOperandSegments,
     }
     ```
   }];
-  let arguments = (ins Resid_Rows:$x, Optional<Resid_Tensor>:$gamma, Optional<Resid_Tensor>:$beta, // l2_norm.C1
+  let arguments = (ins Resid_Rows:$x, Optional<Resid_Tensor>:$gamma, Optional<Resid_Tensor>:$beta,
+                       Optional<Resid_Scales>:$static_scale, // l2_norm.C1
                        Resid_F64Attr:$epsilon, OptionalAttr<Resid_I64Attr>:$norm_rank,
-                       UnitAttr:$zero_centered_gamma, UnitAttr:$narrow_affine);
+                       UnitAttr:$zero_centered_gamma, UnitAttr:$narrow_affine,
+                       OptionalAttr<Resid_GranularityAttr>:$granularity, OptionalAttr<Resid_I64Attr>:$group);
   // The statistics are one (rstd) or absent.
-  let results = (outs Resid_Rows:$result, Variadic<Resid_Statistics>:$statistics); // l2_norm.C1
+  let results = (outs Resid_FloatsOrBytes:$result, Variadic<Resid_Statistics>:$statistics); // l2_norm.C1
   let assemblyFormat = [{
-    $x (`gamma` `(` $gamma^ `)`)? (`beta` `(` $beta^ `)`)? attr-dict `:`
+    $x (`gamma` `(` $gamma^ `)`)? (`beta` `(` $beta^ `)`)?
+    (`quantize` `(` custom<Quantization>($granularity, $group, $static_scale, type($static_scale))^ `)`)? attr-dict `:`
     custom<NormTypes>(ref($gamma), ref($beta), type($x), type($gamma), type($beta), type($result), type($statistics))
   }];
   let builders = [

@@ -21,8 +21,9 @@ static Operation *createStatisticsNorm(OpBuilder &builder, Location loc, const N
   // An RMS or L2 norm that is not told how many dimensions it normalises goes by gamma.
   if (!std::is_same_v<NormOp, LayerNormOp> && normRank && normRank.getInt() == 1 && !parts.hasWiderGamma())
     normRank = IntegerAttr();
-  return NormOp::create(builder, loc, normalized, statistics, parts.x, parts.gamma, parts.beta, parts.epsilon, normRank,
-                        getFlag(builder, parts.zeroCenteredGamma), getFlag(builder, parts.narrowAffine));
+  return NormOp::create(builder, loc, normalized, statistics, parts.x, parts.gamma, parts.beta,
+                        /*static_scale=*/Value(), parts.epsilon, normRank, getFlag(builder, parts.zeroCenteredGamma),
+                        getFlag(builder, parts.narrowAffine), GranularityAttr(), /*group=*/IntegerAttr());
 }
 
 static Operation *createDyT(OpBuilder &builder, Location loc, const NormParts &parts, Type normalized,

@@ -3,6 +3,7 @@
 // Text and verifiers of the family Quantize.
 
 #include "dialect/Assembly.h"
+#include "dialect/QuantizedResult.h"
 #include "dialect/TypeLists.h"
 #include "dialect/Verification.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -10,8 +11,7 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-/// The type of the scales of a tensor; null where it has none.
-static RankedTensorType getScaleType(Type quantized, Granularity granularity, std::optional<int64_t> group) {
+RankedTensorType resid::getScaleType(Type quantized, Granularity granularity, std::optional<int64_t> group) {
   auto type = dyn_cast<RankedTensorType>(quantized);
   if (!type || type.getRank() == 0)
     return {};
@@ -26,8 +26,7 @@ static RankedTensorType getScaleType(Type quantized, Granularity granularity, st
   return RankedTensorType::get(shape, Float32Type::get(type.getContext()));
 }
 
-/// A group is there exactly for that granularity, and its size and that of the last dimension are right.
-static LogicalResult verifyGroup(function_ref<InFlightDiagnostic()> emitError, RankedTensorType type,
+LogicalResult resid::verifyGroup(function_ref<InFlightDiagnostic()> emitError, RankedTensorType type,
                                  Granularity granularity, std::optional<int64_t> group) {
   if (group.has_value() != (granularity == Granularity::Group))
     return emitError() << "expected group exactly where granularity is group";
@@ -44,8 +43,48 @@ static RankedTensorType withElement(Type type, Type element) {
 
 //===------------------------------------------- text -------------------------------------------------------------===//
 
+/// `row | tensor | group G`
+static ParseResult parseGranularity(OpAsmParser &parser, GranularityAttr &granularity, IntegerAttr &group) {
+  StringRef keyword;
+  SMLoc place = parser.getCurrentLocation();
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  std::optional<Granularity> found = symbolizeGranularity(keyword);
+  if (!found)
+    return parser.emitError(place, "expected granularity to be row, tensor or group G, but got '") << keyword << "'";
+  granularity = GranularityAttr::get(parser.getContext(), *found);
+  int64_t size;
+  if (*found != Granularity::Group)
+    return success();
+  if (parser.parseInteger(size))
+    return failure();
+  group = parser.getBuilder().getI64IntegerAttr(size);
+  return success();
+}
+
+static void printGranularity(OpAsmPrinter &printer, Granularity granularity, std::optional<int64_t> group) {
+  printer << stringifyGranularity(granularity);
+  if (group)
+    printer << " " << *group;
+}
+
+ParseResult resid::parseQuantization(OpAsmParser &parser, GranularityAttr &granularity, IntegerAttr &group,
+                                     OptionalOperand &scale, Type &type) {
+  if (parseGranularity(parser, granularity, group))
+    return failure();
+  return failure(succeeded(parser.parseOptionalKeyword("scale")) &&
+                 (parser.parseOperand(scale.emplace()) || parser.parseColonType(type)));
+}
+
+void resid::printQuantization(OpAsmPrinter &printer, Operation *op, GranularityAttr, IntegerAttr, Value scale, Type) {
+  auto quantized = cast<QuantizedResultOpInterface>(op);
+  printGranularity(printer, quantized.getGranularity().value_or(Granularity::Row), quantized.getGroup());
+  if (scale)
+    printer << " scale " << scale << " : " << scale.getType();
+}
+
 /// `{granularity = row | tensor | group G, …}`, whose first value is no attribute of MLIR.
-template <typename Op> static ParseResult parseGranularity(OpAsmParser &parser, OperationState &state) {
+template <typename Op> static ParseResult parseAttributes(OpAsmParser &parser, OperationState &state) {
   auto parseEntry = [&]() -> ParseResult {
     std::string name;
     if (parser.parseKeywordOrString(&name))
@@ -59,20 +98,13 @@ template <typename Op> static ParseResult parseGranularity(OpAsmParser &parser, 
     }
     if (parser.parseEqual())
       return failure();
-    StringRef keyword;
-    SMLoc place = parser.getCurrentLocation();
-    if (parser.parseKeyword(&keyword))
+    GranularityAttr granularity;
+    IntegerAttr group;
+    if (parseGranularity(parser, granularity, group))
       return failure();
-    std::optional<Granularity> granularity = symbolizeGranularity(keyword);
-    if (!granularity)
-      return parser.emitError(place, "expected granularity to be row, tensor or group G, but got '") << keyword << "'";
-    state.addAttribute(name, GranularityAttr::get(parser.getContext(), *granularity));
-    int64_t group;
-    if (*granularity != Granularity::Group)
-      return success();
-    if (parser.parseInteger(group))
-      return failure();
-    state.addAttribute("group", parser.getBuilder().getI64IntegerAttr(group));
+    state.addAttribute(name, granularity);
+    if (group)
+      state.addAttribute("group", group);
     return success();
   };
   SMLoc place = parser.getCurrentLocation();
@@ -91,9 +123,7 @@ static void printNamed(OpAsmPrinter &printer, NamedAttribute attribute) {
 
 static void printGranularity(OpAsmPrinter &printer, Operation *op, Granularity granularity,
                              std::optional<int64_t> group) {
-  printer << " {granularity = " << stringifyGranularity(granularity);
-  if (group)
-    printer << " " << *group;
+  printGranularity(printer << " {granularity = ", granularity, group);
   for (NamedAttribute attribute : op->getAttrs())
     if (attribute.getName() != "granularity" && attribute.getName() != "group")
       printNamed(printer << ", ", attribute);
@@ -120,7 +150,7 @@ ParseResult QuantizeOp::parse(OpAsmParser &parser, OperationState &state) {
     return failure();
   SMLoc place;
   Type xType, scaleType;
-  if (parseGranularity<QuantizeOp>(parser, state) || parser.parseColon() || parser.getCurrentLocation(&place) ||
+  if (parseAttributes<QuantizeOp>(parser, state) || parser.parseColon() || parser.getCurrentLocation(&place) ||
       parseTypes(parser, {{"x", xType}, {"scale", scaleType, scale.has_value()}}))
     return failure();
   auto ranked = dyn_cast<RankedTensorType>(xType);
@@ -154,7 +184,7 @@ ParseResult DequantizeOp::parse(OpAsmParser &parser, OperationState &state) {
   Type qType, scaleType, result;
   SMLoc place;
   if (parser.parseOperand(q) || parser.parseKeyword("scale") || parser.parseLParen() || parser.parseOperand(scale) ||
-      parser.parseRParen() || parseGranularity<DequantizeOp>(parser, state) || parser.parseColon() ||
+      parser.parseRParen() || parseAttributes<DequantizeOp>(parser, state) || parser.parseColon() ||
       parser.getCurrentLocation(&place) || parseTypes(parser, {{"q", qType}, {"scale", scaleType}}) ||
       (succeeded(parser.parseOptionalArrow()) && parser.parseType(result)))
     return failure();
@@ -175,7 +205,7 @@ void DequantizeOp::print(OpAsmPrinter &printer) {
 
 //===------------------------------------------- verifiers --------------------------------------------------------===//
 
-static LogicalResult verifyScaleShape(Operation *op, RankedTensorType expected, RankedTensorType scale) {
+LogicalResult resid::verifyScaleShape(Operation *op, RankedTensorType expected, RankedTensorType scale) {
   if (succeeded(verifyCompatibleShape(scale.getShape(), expected.getShape())))
     return success();
   return op->emitOpError("expected scale of the shape of ") << expected << " but got " << scale;

@@ -6,14 +6,7 @@
 #define RESID_DIALECT_QUANTIZE
 
 include "dialect/EqualSizes.td"
-include "dialect/ResidBase.td"
-
-def Resid_Granularity : I32EnumAttr<"Granularity", "what shares a scale: a row, a whole tensor, or a group of a row", [
-  I32EnumAttrCase<"Row", 0, "row">, I32EnumAttrCase<"Tensor", 1, "tensor">, I32EnumAttrCase<"Group", 2, "group">]> {
-  let cppNamespace = "::mlir::resid";
-  let genSpecializedAttr = 0;
-}
-def Resid_GranularityAttr : EnumAttr<Resid_Dialect, Resid_Granularity, "granularity">;
+include "dialect/QuantizedResult.td"
 
 def Resid_QuantizedRows : Resid_TensorOf<[I8], "ranked tensor of i8, of rank 1 or more",
                                          [CPred<"::llvm::cast<::mlir::RankedTensorType>($_self).getRank() >= 1">]>;

@@ -9,6 +9,7 @@
 #include "dialect/ActivationKinds.h"
 #include "dialect/DropoutScheme.h"
 #include "dialect/NormKinds.h"
+#include "dialect/QuantizedResult.h"
 #include "dialect/Shapes.h"
 #include "dialect/TextHooks.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -27,6 +28,7 @@
 
 #include "dialect/EqualSizes.h.inc"
 #include "dialect/NormInterface.h.inc"
+#include "dialect/QuantizedResult.h.inc"
 
 #define GET_OP_CLASSES
 #include "dialect/ResidOps.h.inc"

@@ -56,6 +56,8 @@ LogicalResult resid::verifySumType(Operation *op, RankedTensorType x, RankedTens
 
 LogicalResult resid::verifyNormalizedType(Operation *op, RankedTensorType x, RankedTensorType normalized,
                                           StringRef name) {
+  if (hasQuantizedResult(op)) // verifyQuantizedResult
+    return success();
   bool narrows = normalized.getElementTypeBitWidth() < x.getElementTypeBitWidth();
   if (normalized.getShape() == x.getShape() && (normalized.getElementType() == x.getElementType() || narrows))
     return success();
@@ -302,6 +304,8 @@ LogicalResult resid::verifyGroups(Operation *op, RankedTensorType x, int64_t gro
 }
 
 LogicalResult resid::verifyStatistics(Operation *op, RankedTensorType x, const NormParts &norm, TypeRange statistics) {
+  if (hasQuantizedResult(op)) // its scale stands in their place
+    return success();
   size_t count = getNormRule(norm.kind).statistics.size();
   if (!statistics.empty() && statistics.size() != count) {
     InFlightDiagnostic diagnostic = op->emitOpError("expected no statistics");

@@ -26,8 +26,8 @@ struct ResidPassOptions {
   bool report = false;
 };
 
-/// Appends the passes every program goes through before it is lowered: in inference mode dropout is removed, then
-/// blocks are expanded, canonical forms, common subexpressions, and fusion of residual adds with norms. None of them
+/// Appends the passes every program goes through before it is lowered: quantised results are expanded, in
+/// inference mode dropout is removed, then blocks are expanded, canonical forms, common subexpressions, and fusion of residual adds with norms. None of them
 /// changes a rounding. `manager` may be anchored on a module or on a function.
 void buildResidPassPipeline(OpPassManager &manager, const ResidPassOptions &options);
 

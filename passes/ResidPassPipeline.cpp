@@ -14,6 +14,7 @@ using namespace mlir::resid;
 #include "passes/Choices.cpp.inc"
 
 void resid::buildResidPassPipeline(OpPassManager &manager, const ResidPassOptions &options) {
+  manager.addPass(createExpandQuantizedResults());
   if (options.mode == ProgramMode::Inference)
     manager.addPass(createInference(InferenceOptions{options.report}));
   manager.addPass(createExpandBlocks(ExpandBlocksOptions{options.report}));

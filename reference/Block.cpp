@@ -65,10 +65,11 @@ FailureOr<Array> Interpreter::evaluateResidualOf(BlockOp op, FailureOr<Array> x,
     if (failed(f))
       return failure();
     Array weights = getOptional(op.getWriteWeights()), mix = getOptional(op.getMix());
-    return handOnTaint(write(op, *x, *f, op.getWriteWeights(), op.getMix(), /*isTransposed=*/false, op.getType()),
-                       {*x, *f, weights, mix});
+    return handOnTaint(
+        write(op, *x, *f, op.getWriteWeights(), op.getMix(), /*isTransposed=*/false, op.getResult().getType()),
+        {*x, *f, weights, mix});
   }
-  return handOnTaint(add(op, *x, *f, parts, op.getType()),
+  return handOnTaint(add(op, *x, *f, parts, op.getResult().getType()),
                      {*x, *f, gate, getOptional(parts.skip), getOptional(parts.also), getOptional(parts.alsoScale)});
 }
 

@@ -29,13 +29,15 @@ static InFlightDiagnostic refuse(Operation *op) { return op->emitError() << "not
 static BlockOp createBlock(OpBuilder &builder, BlockOp old, Value stream, const ConnectionCoefficients *coefficients) {
   ConnectionCoefficients none;
   const ConnectionCoefficients &given = coefficients ? *coefficients : none;
-  auto block =
-      BlockOp::create(builder, old.getLoc(), stream.getType(), old.getPlacementAttr(), stream, old.getNormParameters(),
-                      old.getSeed(), old.getStep(), old.getOriginRow(), old.getOriginSite(), old.getOriginCol(),
-                      old.getExtentLocal(), old.getExtentGlobal(), old.getGate(), /*skip=*/Value(), /*also=*/Value(),
-                      /*also_scale=*/Value(), given.read, given.write, given.mix, old.getNormsAttr(), old.getPAttr(),
-                      old.getSiteAttr(), old.getSkipScaleAttr(), old.getBranchScaleAttr(), old.getNarrowAffineAttr(),
-                      coefficients ? builder.getUnitAttr() : UnitAttr(), builder.getF64FloatAttr(1.0));
+  auto block = BlockOp::create(builder, old.getLoc(), stream.getType(), /*scale=*/Type(), old.getPlacementAttr(),
+                               stream, old.getNormParameters(), old.getSeed(), old.getStep(), old.getOriginRow(),
+                               old.getOriginSite(), old.getOriginCol(), old.getExtentLocal(), old.getExtentGlobal(),
+                               old.getGate(), /*skip=*/Value(), /*also=*/Value(),
+                               /*also_scale=*/Value(), given.read, given.write, given.mix, /*static_scale=*/Value(),
+                               old.getNormsAttr(), old.getPAttr(), old.getSiteAttr(), old.getSkipScaleAttr(),
+                               old.getBranchScaleAttr(), old.getNarrowAffineAttr(),
+                               coefficients ? builder.getUnitAttr() : UnitAttr(), builder.getF64FloatAttr(1.0),
+                               GranularityAttr(), /*group=*/IntegerAttr());
   block->setDiscardableAttrs(old->getDiscardableAttrDictionary());
   block.getBranch().takeBody(old.getBranch());
   return block;

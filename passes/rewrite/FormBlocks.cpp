@@ -65,13 +65,14 @@ static BlockOp createBlock(RewriterBase &rewriter, const SubLayer &layer, Value 
   DropoutOrigin origin = dropout ? getDropoutOrigin(dropout) : DropoutOrigin();
   auto flag = [&](bool isSet) { return isSet ? rewriter.getUnitAttr() : UnitAttr(); };
   return BlockOp::create(
-      rewriter, layer.getSumOp()->getLoc(), layer.getSum().getType(),
+      rewriter, layer.getSumOp()->getLoc(), layer.getSum().getType(), /*scale=*/Type(),
       PlacementAttr::get(rewriter.getContext(), placement), stream, norms.parameters,
       dropout ? dropout.getSeed() : Value(), dropout ? dropout.getStep() : Value(), origin.row, origin.site, origin.col,
       origin.local, origin.global, add.gate, add.skip, add.also, add.alsoScale, read ? read.getWeights() : Value(),
-      write ? write.getWeights() : Value(), write ? write.getMix() : Value(), rewriter.getArrayAttr(norms.attributes),
-      dropout ? dropout.getPAttr() : FloatAttr(), dropout ? dropout.getSiteAttr() : IntegerAttr(), add.skipScale,
-      add.branchScale, flag(norms.narrowAffine), flag(static_cast<bool>(write)), read ? read.getScaleAttr() : one);
+      write ? write.getWeights() : Value(), write ? write.getMix() : Value(), /*static_scale=*/Value(),
+      rewriter.getArrayAttr(norms.attributes), dropout ? dropout.getPAttr() : FloatAttr(),
+      dropout ? dropout.getSiteAttr() : IntegerAttr(), add.skipScale, add.branchScale, flag(norms.narrowAffine),
+      flag(static_cast<bool>(write)), read ? read.getScaleAttr() : one, GranularityAttr(), /*group=*/IntegerAttr());
 }
 
 /// Moves the branch into the region of `block`, where its input becomes the region's argument.

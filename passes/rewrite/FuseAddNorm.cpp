@@ -52,9 +52,10 @@ static AddNormOp createAddNorm(OpBuilder &builder, AddNormChain &chain) {
       TypeRange(chain.norm->getResultTypes()).drop_front(), NormKindAttr::get(builder.getContext(), parts.kind),
       chain.skip, chain.branch, chain.bias ? chain.bias.getBias() : Value(), dropout ? dropout.getSeed() : Value(),
       dropout ? dropout.getStep() : Value(), origin.row, origin.site, origin.col, origin.local, origin.global, add.gate,
-      add.skip, add.also, add.alsoScale, parts.alpha, parts.gamma, parts.beta, parts.epsilon,
+      add.skip, add.also, add.alsoScale, parts.alpha, parts.gamma, parts.beta, /*static_scale=*/Value(), parts.epsilon,
       dropout ? dropout.getPAttr() : FloatAttr(), dropout ? dropout.getSiteAttr() : IntegerAttr(), add.skipScale,
-      add.branchScale, parts.normRank, parts.groups, unit(parts.zeroCenteredGamma), unit(parts.narrowAffine));
+      add.branchScale, parts.normRank, parts.groups, unit(parts.zeroCenteredGamma), unit(parts.narrowAffine),
+      GranularityAttr(), /*group=*/IntegerAttr());
 }
 
 namespace {

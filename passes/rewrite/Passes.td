@@ -125,6 +125,32 @@ def ExpandBlocks : Pass<"resid-expand-blocks"> {
   let options = [ReportOption<>];
 }
 
+def ExpandQuantizedResults : Pass<"resid-expand-quantized-results"> {
+  let summary = "expands ops with a quantised result into the op on floats and resid.quantize";
+  let description = [{
+    Class: **bit-exact**.
+
+    Rewrites each norm, `resid.add_norm` and `resid.block` whose first result is of i8 into the same op with a result of
+    floats, and a `resid.quantize` of it. This expansion is the definition of such an op.
+
+    Before and after:
+    ```mlir
+    %q, %scale = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-6}
+        : tensor<4x512xf32>, tensor<512xf32> -> tensor<4x512xi8>, tensor<4xf32>
+
+    %n = resid.rms_norm %x gamma(%g) {epsilon = 1.0e-6} : tensor<4x512xf32>, tensor<512xf32>
+    %q, %scale = resid.quantize %n {granularity = row} : tensor<4x512xf32>
+    ```
+
+    Fires on every such op. Other passes know the expansion alone. All tools but `resid-opt` therefore expand a program
+    as they read it, and `resid-opt` does so before the first pass that it is given. In other tools of MLIR, run this
+    pass first.
+
+    Effect on rounding: none.
+  }];
+  let dependentDialects = ["::mlir::resid::ResidDialect"];
+}
+
 def FuseAddNorm : Pass<"resid-fuse-add-norm"> {
   let summary = "fuses residual add and norm, with the branch's bias and dropout, into resid.add_norm";
   let description = [{

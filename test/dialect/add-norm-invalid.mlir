@@ -10,7 +10,7 @@ func.func @add_norm.C1_bytes(%x: tensor<9223372036854775807x2xf32>) {
 
 func.func @add_norm.C2_branch_of_another_type(%x: tensor<4x8xf32>, %f: tensor<4x8xbf16>) {
   // expected-error @+1 {{expected f of the type of x, 'tensor<4x8xf32>', but got 'tensor<4x8xbf16>'}}
-  %n, %s = "resid.add_norm"(%x, %f) <{kind = #resid<norm_kind rms>, epsilon = 1.0e-5, operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> : (tensor<4x8xf32>, tensor<4x8xbf16>) -> (tensor<4x8xf32>, tensor<4x8xf32>)
+  %n, %s = "resid.add_norm"(%x, %f) <{kind = #resid<norm_kind rms>, epsilon = 1.0e-5, operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> : (tensor<4x8xf32>, tensor<4x8xbf16>) -> (tensor<4x8xf32>, tensor<4x8xf32>)
   return
 }
 
@@ -106,7 +106,7 @@ func.func @add_norm.C7_dropout_without_site(%x: tensor<4x8xf32>, %f: tensor<4x8x
 
 func.func @add_norm.C7_seed_without_step(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>, %i: i64) {
   // expected-error @+1 {{expected seed, step, p and site together but got only seed and p and site}}
-  %n, %s = "resid.add_norm"(%x, %f, %i) <{kind = #resid<norm_kind rms>, epsilon = 1.0e-5, p = 0.1, site = 0, operandSegmentSizes = array<i32: 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> : (tensor<4x8xf32>, tensor<4x8xf32>, i64) -> (tensor<4x8xf32>, tensor<4x8xf32>)
+  %n, %s = "resid.add_norm"(%x, %f, %i) <{kind = #resid<norm_kind rms>, epsilon = 1.0e-5, p = 0.1, site = 0, operandSegmentSizes = array<i32: 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> : (tensor<4x8xf32>, tensor<4x8xf32>, i64) -> (tensor<4x8xf32>, tensor<4x8xf32>)
   return
 }
 
@@ -138,7 +138,7 @@ func.func @add_norm.C10_origin_without_dropout(%x: tensor<4x8xf32>, %f: tensor<4
 
 func.func @add_norm.C10_half_an_origin(%x: tensor<4x8xf32>, %f: tensor<4x8xf32>, %i: i64) {
   // expected-error @+1 {{expected origin_row and origin_site together but got only origin_site}}
-  %n, %s = "resid.add_norm"(%x, %f, %i, %i, %i) <{kind = #resid<norm_kind rms>, epsilon = 1.0e-5, p = 0.1, site = 0, operandSegmentSizes = array<i32: 1, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> : (tensor<4x8xf32>, tensor<4x8xf32>, i64, i64, i64) -> (tensor<4x8xf32>, tensor<4x8xf32>)
+  %n, %s = "resid.add_norm"(%x, %f, %i, %i, %i) <{kind = #resid<norm_kind rms>, epsilon = 1.0e-5, p = 0.1, site = 0, operandSegmentSizes = array<i32: 1, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> : (tensor<4x8xf32>, tensor<4x8xf32>, i64, i64, i64) -> (tensor<4x8xf32>, tensor<4x8xf32>)
   return
 }
 

@@ -311,7 +311,7 @@ func.func @block.C11_another_terminator(%x: tensor<4x8xf32>) {
 
 func.func @block.C3_parameter_too_many(%x: tensor<4x8xf32>, %g: tensor<8xf32>) {
   // expected-error @+1 {{expected 0 norm parameters but got 1}}
-  %y = "resid.block"(%x, %g) <{placement = #resid<placement none>, norms = [], operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
+  %y = "resid.block"(%x, %g) <{placement = #resid<placement none>, norms = [], operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
   ^bb0(%h: tensor<4x8xf32>):
     resid.yield %h : tensor<4x8xf32>
   }) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
@@ -322,7 +322,7 @@ func.func @block.C3_parameter_too_many(%x: tensor<4x8xf32>, %g: tensor<8xf32>) {
 
 func.func @block.C4_layer_without_epsilon(%x: tensor<4x8xf32>) {
   // expected-error @+1 {{expected an epsilon for layer but got none}}
-  %y = "resid.block"(%x) <{placement = #resid<placement post>, norms = [#resid.norm<kind = layer>], operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
+  %y = "resid.block"(%x) <{placement = #resid<placement post>, norms = [#resid.norm<kind = layer>], operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
   ^bb0(%h: tensor<4x8xf32>):
     resid.yield %h : tensor<4x8xf32>
   }) : (tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -333,7 +333,7 @@ func.func @block.C4_layer_without_epsilon(%x: tensor<4x8xf32>) {
 
 func.func @block.C7_seed_without_p(%x: tensor<4x8xf32>, %s: i64) {
   // expected-error @+1 {{expected seed, step, p and site together but got only seed and step}}
-  %y = "resid.block"(%x, %s, %s) <{placement = #resid<placement none>, norms = [], operandSegmentSizes = array<i32: 1, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
+  %y = "resid.block"(%x, %s, %s) <{placement = #resid<placement none>, norms = [], operandSegmentSizes = array<i32: 1, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
   ^bb0(%h: tensor<4x8xf32>):
     resid.yield %h : tensor<4x8xf32>
   }) : (tensor<4x8xf32>, i64, i64) -> tensor<4x8xf32>
@@ -344,7 +344,7 @@ func.func @block.C7_seed_without_p(%x: tensor<4x8xf32>, %s: i64) {
 
 func.func @block.C7_origin_without_dropout(%x: tensor<4x8xf32>, %s: i64) {
   // expected-error @+1 {{expected a dropout clause beside origin but got none}}
-  %y = "resid.block"(%x, %s, %s) <{placement = #resid<placement none>, norms = [], operandSegmentSizes = array<i32: 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
+  %y = "resid.block"(%x, %s, %s) <{placement = #resid<placement none>, norms = [], operandSegmentSizes = array<i32: 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
   ^bb0(%h: tensor<4x8xf32>):
     resid.yield %h : tensor<4x8xf32>
   }) : (tensor<4x8xf32>, i64, i64) -> tensor<4x8xf32>
@@ -363,7 +363,7 @@ func.func @yield_outside_a_block(%x: tensor<4x8xf32>) {
 // In generic form only; block.C4.
 func.func @epsilon_type(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   // expected-error @+1 {{'resid.block' op expected epsilon of f64 but got 1.562500e-02 : f32}}
-  %y = "resid.block"(%x) <{norms = [#resid.norm<kind = layer, epsilon = 1.562500e-02 : f32>], operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>,
+  %y = "resid.block"(%x) <{norms = [#resid.norm<kind = layer, epsilon = 1.562500e-02 : f32>], operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>,
                            placement = #resid<placement post>}> ({
   ^bb0(%h: tensor<4x8xf32>):
     resid.yield %h : tensor<4x8xf32>
@@ -386,7 +386,7 @@ func.func @block.C12_does_not_divide(%x: tensor<4x8xf32>) {
 
 func.func @block.C12_groups_for_rms(%x: tensor<4x8xf32>) {
   // expected-error @+1 {{expected no groups for rms but got some}}
-  %y = "resid.block"(%x) <{placement = #resid<placement post>, norms = [#resid.norm<kind = rms, epsilon = 1.0e-5 : f64, groups = 2 : i64>], operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
+  %y = "resid.block"(%x) <{placement = #resid<placement post>, norms = [#resid.norm<kind = rms, epsilon = 1.0e-5 : f64, groups = 2 : i64>], operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
   ^bb0(%h: tensor<4x8xf32>):
     resid.yield %h : tensor<4x8xf32>
   }) : (tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -397,7 +397,7 @@ func.func @block.C12_groups_for_rms(%x: tensor<4x8xf32>) {
 
 func.func @block.C12_groups_of_i32(%x: tensor<4x8xf32>) {
   // expected-error @+1 {{expected groups of i64 but got 2 : i32}}
-  %y = "resid.block"(%x) <{placement = #resid<placement post>, norms = [#resid.norm<kind = group, epsilon = 1.0e-5 : f64, groups = 2 : i32>], operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
+  %y = "resid.block"(%x) <{placement = #resid<placement post>, norms = [#resid.norm<kind = group, epsilon = 1.0e-5 : f64, groups = 2 : i32>], operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
   ^bb0(%h: tensor<4x8xf32>):
     resid.yield %h : tensor<4x8xf32>
   }) : (tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -432,7 +432,7 @@ func.func @block.C13_extent(%x: tensor<4x8xf32>, %s: i64) {
 
 func.func @block.C14_weights_without_streams(%x: tensor<4x3x8xf32>, %a: tensor<3x1xf32>) {
   // expected-error @+1 {{expected weights of a read only in a clause streams but got 'tensor<3x1xf32>'}}
-  %y = "resid.block"(%x, %a) <{placement = #resid<placement none>, norms = [], operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> ({
+  %y = "resid.block"(%x, %a) <{placement = #resid<placement none>, norms = [], operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0>}> ({
   ^bb0(%h: tensor<4x3x8xf32>):
     resid.yield %h : tensor<4x3x8xf32>
   }) : (tensor<4x3x8xf32>, tensor<3x1xf32>) -> tensor<4x3x8xf32>

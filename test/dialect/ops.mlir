@@ -366,3 +366,26 @@ func.func @quantization(%x: tensor<?x768xbf16>, %static: tensor<f32>, %w: tensor
   %6 = resid.linear %2, %w x_scale(%static) weight_scale(%s) : tensor<?x768xi8>, tensor<8x768xi8>, tensor<f32>, tensor<8xf32> -> tensor<?x8xf16>
   return
 }
+
+// CHECK-LABEL: func.func @quantized_results
+func.func @quantized_results(%x: tensor<?x768xbf16>, %g: tensor<768xbf16>, %static: tensor<f32>) {
+  // CHECK: resid.layer_norm %arg0 {epsilon = {{.*}}} : tensor<?x768xbf16> -> tensor<?x768xi8>, tensor<?xf32>{{$}}
+  %0:2 = resid.layer_norm %x {epsilon = 1.0e-5} : tensor<?x768xbf16> -> tensor<?x768xi8>, tensor<?xf32>
+  // CHECK: resid.rms_norm %arg0 gamma(%arg1) quantize(group 100) {epsilon = {{.*}}, x.unit} : tensor<?x768xbf16>, tensor<768xbf16> -> tensor<?x768xi8>, tensor<?x8xf32>{{$}}
+  %1:2 = resid.rms_norm %x gamma(%g) quantize(group 100) {epsilon = 1.0e-5, x.unit} : tensor<?x768xbf16>, tensor<768xbf16> -> tensor<?x768xi8>, tensor<?x8xf32>
+  // CHECK: resid.l2_norm %arg0 quantize(tensor scale %arg2 : tensor<f32>) {epsilon = {{.*}}} : tensor<?x768xbf16> -> tensor<?x768xi8>{{$}}
+  %2 = resid.l2_norm %x quantize(tensor scale %static : tensor<f32>) {epsilon = 1.0e-12} : tensor<?x768xbf16> -> tensor<?x768xi8>
+  // CHECK: resid.add_norm rms %arg0, %arg0 quantize(tensor) {epsilon = {{.*}}} : tensor<?x768xbf16> -> tensor<?x768xi8>, tensor<?x768xf32>, tensor<f32>{{$}}
+  %3:3 = resid.add_norm rms %x, %x quantize(tensor) {epsilon = 1.0e-5} : tensor<?x768xbf16> -> tensor<?x768xi8>, tensor<?x768xf32>, tensor<f32>
+  // CHECK: resid.block post %arg0 norm(rms epsilon = {{.*}}) quantize(tensor scale %arg2 : tensor<f32>) {skip_scale = {{.*}}} : tensor<?x768xbf16> -> tensor<?x768xi8> {
+  %4 = resid.block post %x norm(rms epsilon = 1.0e-6) quantize(tensor scale %static : tensor<f32>) {skip_scale = 2.0} : tensor<?x768xbf16> -> tensor<?x768xi8> {
+  ^bb0(%h: tensor<?x768xbf16>):
+    resid.yield %h : tensor<?x768xbf16>
+  }
+  // CHECK: resid.block none %arg0 : tensor<?x768xbf16> -> tensor<?x768xi8>, tensor<?xf32> {
+  %5:2 = resid.block none %x : tensor<?x768xbf16> -> tensor<?x768xi8>, tensor<?xf32> {
+  ^bb0(%h: tensor<?x768xbf16>):
+    resid.yield %h : tensor<?x768xbf16>
+  }
+  return
+}

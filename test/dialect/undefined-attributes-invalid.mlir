@@ -111,9 +111,9 @@ func.func @yield(%x: tensor<4x8xf32>) {
 func.func @allowed(%x: tensor<4x8xf32>, %b: tensor<8xf32>) {
   %y = resid.add %x, %x {mine.tag = "a", branch_scale = 0.5} : tensor<4x8xf32>
   %z = resid.add_bias %y, %b {mine.tag} : tensor<4x8xf32>, tensor<8xf32>
-  %u = "resid.rms_norm"(%z) <{epsilon = 1.0e-5, operandSegmentSizes = array<i32: 1, 0, 0>}> {mine.tag}
+  %u = "resid.rms_norm"(%z) <{epsilon = 1.0e-5, operandSegmentSizes = array<i32: 1, 0, 0, 0>}> {mine.tag}
       : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %v = "resid.rms_norm"(%u) {epsilon = 1.0e-5, operand_segment_sizes = array<i32: 1, 0, 0>}
+  %v = "resid.rms_norm"(%u) {epsilon = 1.0e-5, operand_segment_sizes = array<i32: 1, 0, 0, 0>}
       : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %w = resid.block pre %v norm(rms epsilon = 1.0e-5) {mine.tag} : tensor<4x8xf32> {
   ^bb0(%h: tensor<4x8xf32>):

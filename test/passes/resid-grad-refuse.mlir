@@ -224,6 +224,14 @@ func.func @f(%x: tensor<4x8xf32>) -> (tensor<4x8xi8>, tensor<4xf32>) {
 
 // -----
 
+func.func @f(%x: tensor<4x8xf32>) -> (tensor<4x8xi8>, tensor<4xf32>) {
+  // expected-error @+1 {{'resid.quantize' has no rule for its gradient, and a result depends on it}}
+  %q, %r = resid.rms_norm %x {epsilon = 1.0e-6} : tensor<4x8xf32> -> tensor<4x8xi8>, tensor<4xf32>
+  return %q, %r : tensor<4x8xi8>, tensor<4xf32>
+}
+
+// -----
+
 // What is computed from the integers alone has no gradient of zero.
 func.func @f(%x: tensor<4x8xf32>, %s: tensor<f32>) -> tensor<4x8xf32> {
   // expected-error @+1 {{'resid.quantize' has no rule for its gradient, and a result depends on it}}

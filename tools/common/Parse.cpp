@@ -2,6 +2,7 @@
 
 #include "tools/common/Parse.h"
 
+#include "dialect/QuantizedResult.h"
 #include "dialect/TextHooks.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/AsmParser/AsmParserState.h"
@@ -104,7 +105,10 @@ static OwningOpRef<ModuleOp> readBytecode(llvm::SourceMgr &sourceManager, MLIRCo
   unsigned seconds = 2 + 5 * (buffer->getBufferSize() >> 20);
   if (tools::comesToAnEnd(read, seconds)) {
     OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sourceManager, &context);
-    return module && succeeded(tools::checkModule(*module)) ? std::move(module) : nullptr;
+    if (!module || failed(tools::checkModule(*module)))
+      return nullptr;
+    expandQuantizedResults(*module);
+    return module;
   }
   emitError(FileLineColLoc::get(&context, buffer->getBufferIdentifier(), 0, 0))
       << "expected bytecode that MLIR can read, but its reader fell over it or came to no end";
@@ -137,5 +141,6 @@ OwningOpRef<ModuleOp> tools::parseModule(std::unique_ptr<llvm::MemoryBuffer> buf
   }
   if (failed(verify(*module)) || failed(checkModule(*module)))
     return nullptr;
+  expandQuantizedResults(*module);
   return module;
 }

@@ -13,6 +13,7 @@
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "passes/Passes.h"
 #include "tools/common/Diagnostics.h"
 #include "tools/common/ExitCodes.h"
 #include "tools/common/Files.h"
@@ -100,6 +101,12 @@ private:
 static MlirOptMainConfig watchPasses(const MlirOptMainConfig &config, std::atomic<bool> &isBroken) {
   MlirOptMainConfig watched = config;
   watched.setPassPipelineSetupFn([config, &isBroken](PassManager &manager) -> LogicalResult {
+    // Without a pass, the program is printed as it was written.
+    PassManager given(manager.getContext());
+    if (failed(config.setupPassPipeline(given)))
+      return failure();
+    if (!given.empty())
+      manager.addPass(createExpandQuantizedResults());
     if (failed(config.setupPassPipeline(manager)))
       return failure();
     manager.addInstrumentation(std::make_unique<BrokenProgramWatch>(isBroken));

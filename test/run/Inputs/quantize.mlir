@@ -56,6 +56,32 @@ func.func @after_layer_norm(%x: tensor<?x1000xTX>, %gamma: tensor<1000xf32>, %be
   return %q, %norm : tensor<?x1000xi8>, tensor<?x1000xTX>
 }
 
+// The same bytes as @after_rms_norm, written as one op, and as a block.
+func.func @add_norm(%x: tensor<?x1000xTX>, %f: tensor<?x1000xTX>, %gamma: tensor<1000xf32>)
+    -> (tensor<?x1000xi8>, tensor<?xf32>, tensor<?x1000xTX>) {
+  %q, %sum, %scale = resid.add_norm rms %x, %f gamma(%gamma) {epsilon = 1.0e-6}
+      : tensor<?x1000xTX>, tensor<1000xf32> -> tensor<?x1000xi8>, tensor<?x1000xTX>, tensor<?xf32>
+  return %q, %scale, %sum : tensor<?x1000xi8>, tensor<?xf32>, tensor<?x1000xTX>
+}
+
+func.func @block(%x: tensor<?x1000xTX>, %f: tensor<?x1000xTX>, %gamma: tensor<1000xf32>)
+    -> (tensor<?x1000xi8>, tensor<?xf32>) {
+  %q, %scale = resid.block post %x norm(rms gamma %gamma : tensor<1000xf32> epsilon = 1.0e-6)
+      : tensor<?x1000xTX> -> tensor<?x1000xi8>, tensor<?xf32> {
+  ^bb0(%h: tensor<?x1000xTX>):
+    resid.yield %f : tensor<?x1000xTX>
+  }
+  return %q, %scale : tensor<?x1000xi8>, tensor<?xf32>
+}
+
+// The same bytes as @after_layer_norm.
+func.func @layer_norm(%x: tensor<?x1000xTX>, %gamma: tensor<1000xf32>, %beta: tensor<1000xf32>, %scale: tensor<f32>)
+    -> tensor<?x1000xi8> {
+  %q = resid.layer_norm %x gamma(%gamma) beta(%beta) quantize(tensor scale %scale : tensor<f32>) {epsilon = 1.0e-5}
+      : tensor<?x1000xTX>, tensor<1000xf32>, tensor<1000xf32> -> tensor<?x1000xi8>
+  return %q : tensor<?x1000xi8>
+}
+
 // The same as @after_rms_norm, apart.
 func.func @norm(%x: tensor<?x1000xTX>, %f: tensor<?x1000xTX>, %gamma: tensor<1000xf32>) -> tensor<?x1000xTX> {
   %sum = resid.add %x, %f : tensor<?x1000xTX>

@@ -552,6 +552,14 @@ func.func @quantize(%x: tensor<RxDx!T>) -> (tensor<RxDxi8>, tensor<Rxf32>, tenso
   return %q, %scale, %t, %whole, %u : tensor<RxDxi8>, tensor<Rxf32>, tensor<RxDxi8>, tensor<f32>, tensor<RxDxi8>
 }
 
+// types f32, bf16, f16
+func.func @quantized_norm(%x: tensor<RxDx!T>, %s: tensor<f32>) -> (tensor<RxDxi8>, tensor<Rxf32>, tensor<RxDxi8>, tensor<RxDx!T>) {
+  %q, %scale = resid.rms_norm %x {epsilon = 1.0e-6} : tensor<RxDx!T> -> tensor<RxDxi8>, tensor<Rxf32>
+  %t, %sum = resid.add_norm layer %x, %x quantize(tensor scale %s : tensor<f32>) {epsilon = 1.0e-5}
+      : tensor<RxDx!T> -> tensor<RxDxi8>, tensor<RxDx!T>
+  return %q, %scale, %t, %sum : tensor<RxDxi8>, tensor<Rxf32>, tensor<RxDxi8>, tensor<RxDx!T>
+}
+
 // types f32, bf16, f16; static D; where D > 0
 func.func @quantize_groups(%x: tensor<RxDx!T>, %s: tensor<RxDxf32>) -> (tensor<RxDxi8>, tensor<RxDxf32>, tensor<RxDx!T>) {
   %q, %scale = resid.quantize %x {granularity = group 1} : tensor<RxDx!T>
