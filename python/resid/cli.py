@@ -180,7 +180,7 @@ def _model(options: argparse.Namespace) -> None:
 def _quantize(options: argparse.Namespace) -> None:
     from pathlib import Path
 
-    from resid_runtime import Error
+    from resid_runtime import Error, InternalError
 
     from .errors import CompileError, UnavailableError
     from .importer import write_weights
@@ -208,8 +208,9 @@ def _quantize(options: argparse.Namespace) -> None:
             include_head=options.include_head,
         )
     except Error as error:
-        # With the place in the program, or from a call on inputs.
-        print(error if isinstance(error, CompileError) else f"resid: error: calibrate: {error}", file=sys.stderr)
+        # With the place in the program; resid's own fault; or from a call on inputs.
+        start = "resid: error: " if isinstance(error, InternalError) else "resid: error: calibrate: "
+        print(error if isinstance(error, CompileError) else f"{start}{error}", file=sys.stderr)
         sys.exit(4 if isinstance(error, UnavailableError) else 1)
     except OSError as error:
         raise FileError(f"'{error.filename}' cannot be read: {error.strerror}") from error

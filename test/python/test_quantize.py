@@ -377,3 +377,16 @@ def test_files_that_are_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     for file in ("", ".", ".."):
         assert main(["quantize", "m.mlir", f"--weights={path}", "-o", file, f"--weights-out={tmp_path / 'q.npz'}"]) == 2
         assert f"resid: error: -o: expected the name of a file, but got '{file}'" in capsys.readouterr().err
+
+
+def test_faults_of_resid_do_not_name_calibration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def fail(*arguments: object, **options: object) -> None:
+        raise resid.InternalError("@model: a fault")
+
+    monkeypatch.setattr("resid.quantizing.quantize", fail)
+    (tmp_path / "model.mlir").write_text(PROGRAM)
+    np.savez(tmp_path / "w.npz", up=np.zeros((64, 32), np.float32))
+    files = ["-o", str(tmp_path / "q.mlir"), f"--weights={tmp_path / 'w.npz'}", f"--weights-out={tmp_path / 'q.npz'}"]
+    with pytest.raises(SystemExit):
+        main(["quantize", str(tmp_path / "model.mlir"), *files])
+    assert "resid: error: @model: a fault" in capsys.readouterr().err
