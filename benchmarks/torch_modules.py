@@ -1,8 +1,8 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Measures resid.torch beside PyTorch, eager and compiled: DropoutAddNorm forward and backward, an encoder of torch.nn with and
-# without optimize, and whole models of transformers with random weights by backend="resid". Writes torch.md into the folder of
-# --out. Needs resid and PyTorch, and transformers for the models.
+# without optimize, and whole models of transformers with random weights by backend="resid", with what is around a call of their
+# graphs. Writes torch.md into the folder of --out. Needs resid and PyTorch, and transformers for the models.
 
 from __future__ import annotations
 
@@ -20,18 +20,20 @@ from typing import Any
 
 SIZES = ((2048, 4096), (16384, 1024))
 TYPES = ("float32", "bfloat16")
+KINDS = ("chain", "encoder", "model", "overhead")
+MODELS = ("MiniLM 128", "BERT-base 128", "BERT-base 512", "ViT-B/16", "GPT-2 256")
 WARM_UP = 2
 
 
-def by_turns(ways: dict[str, Callable[[], None]], samples: int) -> dict[str, list[float]]:
+def by_turns(ways: dict[str, Callable[[], None]], samples: int, clock: Callable[[], float] = time.perf_counter) -> dict[str, list[float]]:
     """Seconds of each way; one call of each by turns, so that what else runs on the machine disturbs all alike."""
     times: dict[str, list[float]] = {name: [] for name in ways}
     for turn in range(samples + WARM_UP):
         for name, way in ways.items():
-            start = time.perf_counter()
+            start = clock()
             way()
             if turn >= WARM_UP:
-                times[name].append(time.perf_counter() - start)
+                times[name].append(clock() - start)
     return times
 
 
@@ -115,11 +117,13 @@ def make_model(name: str) -> tuple[Any, Any]:
     import transformers
 
     torch.manual_seed(0)
+    if name == "ViT-B/16":
+        return transformers.ViTModel(transformers.ViTConfig()).eval(), torch.randn(1, 3, 224, 224)
     if name == "GPT-2 256":
         return transformers.GPT2Model(transformers.GPT2Config(use_cache=False)).eval(), torch.randint(0, 1000, (1, 256))
     minilm = dict(hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536)
     config = transformers.BertConfig(**(minilm if name == "MiniLM 128" else {}))
-    return transformers.BertModel(config).eval(), torch.randint(0, 1000, (1, 128))
+    return transformers.BertModel(config).eval(), torch.randint(0, 1000, (1, int(name.split()[1])))
 
 
 def measure_model(name: str, threads: int, samples: int) -> str:
@@ -149,6 +153,41 @@ def measure_model(name: str, threads: int, samples: int) -> str:
     return f"{text} {over_eager:.2f} | {first['resid'] - first['eager']:.1f} s |"
 
 
+def measure_overhead(layers: int, threads: int, samples: int) -> str:
+    """What a call costs beside its work: a BERT of eight columns, compiled for a graph that does nothing, by resid and by eager. In
+    µs of processor time per call; the difference is the median of those within a turn, and that of the fastest turns."""
+    import torch
+    import transformers
+
+    import resid.torch  # noqa: F401  (knows the backend)
+
+    def nothing(module: torch.fx.GraphModule, inputs: list[Any]) -> Callable[..., Any]:
+        results = module.forward(*inputs)
+        return lambda *values: results
+
+    config = transformers.BertConfig(vocab_size=8, hidden_size=8, num_hidden_layers=layers, num_attention_heads=1, intermediate_size=8)
+    model, given = transformers.BertModel(config).eval(), torch.zeros(1, 1, dtype=torch.int64)
+    torch._dynamo.reset()
+    calls, ways = 20, dict[str, Callable[[], None]]()
+    with torch.no_grad():
+        for title, backend in (("nothing", nothing), ("resid", "resid"), ("eager", "eager")):
+            compiled = torch.compile(model, backend=backend)
+            compiled(given)
+            ways[title] = functools.partial(repeat, functools.partial(compiled, given), calls)
+        eager = {"eager": ways.pop("eager")}  # so long that the others would not fit between what else runs
+        times = by_turns(ways, 50 * samples, time.thread_time) | by_turns(eager, samples, time.thread_time)
+    times = {name: [1e6 * seconds / calls for seconds in found] for name, found in times.items()}
+    cells = [f"{statistics.median(found):.1f} ({min(found):.1f})" for found in times.values()]
+    beyond = statistics.median(own - other for own, other in zip(times["resid"], times["nothing"]))
+    cells.append(f"{beyond:.1f} ({min(times['resid']) - min(times['nothing']):.1f})")
+    return f"| {sum(1 for _ in model.parameters())} | {threads} | {' | '.join(cells)} |"
+
+
+def repeat(way: Callable[[], Any], calls: int) -> None:
+    for _ in range(calls):
+        way()
+
+
 def processor() -> str:
     for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
@@ -158,11 +197,12 @@ def processor() -> str:
 
 def measure_all(options: argparse.Namespace) -> None:
     """A process for each number of threads: PyTorch's compiler writes that number into what it makes."""
-    found: dict[str, list[str]] = {"chain": [], "encoder": [], "model": []}
+    found: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for threads in options.threads:
         cache = options.out / f"inductor-{threads}"
         environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "TORCHINDUCTOR_CACHE_DIR": str(cache)}
-        command = [sys.executable, __file__, f"--one={threads}", f"--samples={options.samples}", f"--batch={options.batch}"]
+        command = [sys.executable, __file__, f"--one={threads}", f"--samples={options.samples}", f"--batch={options.batch}",
+                   f"--only={options.only}"]
         output = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
         for line in output.splitlines():
             kind, _, text = line.partition(" ")
@@ -177,21 +217,26 @@ def measure_all(options: argparse.Namespace) -> None:
              *found["chain"], "", "| encoder | threads | eager | compiled | optimized | optimized, compiled | better of these to better of those |",
              "|---|---:|---:|---:|---:|---:|---:|", *found["encoder"], "",
              "| model | threads | eager | compiled | resid | over compiled | over eager | first result beyond backend=\"eager\" |",
-             "|---|---:|---:|---:|---:|---:|---:|---:|", *found["model"], ""]
+             "|---|---:|---:|---:|---:|---:|---:|---:|", *found["model"], "",
+             "| weights | threads | µs of a call that does nothing (fastest) | resid | eager | resid beyond nothing |",
+             "|---|---:|---:|---:|---:|---:|", *found["overhead"], ""]
     (options.out / "torch.md").write_text("\n".join(lines))
     print(f"written: {options.out / 'torch.md'}")
 
 
-def measure_one(threads: int, samples: int, batch: int) -> None:
+def measure_one(threads: int, samples: int, batch: int, only: str) -> None:
     import torch
 
     torch.set_num_threads(threads)
+    measures: list[tuple[str, Callable[[], str]]] = []
     for rows, width in SIZES:
-        for dtype in TYPES:
-            print("chain", measure_chain(rows, width, dtype, threads, samples), flush=True)
-    print("encoder", measure_encoder(threads, samples, batch), flush=True)
-    for name in ("MiniLM 128", "BERT-base 128", "GPT-2 256"):
-        print("model", measure_model(name, threads, samples), flush=True)
+        measures += [("chain", functools.partial(measure_chain, rows, width, dtype, threads, samples)) for dtype in TYPES]
+    measures.append(("encoder", functools.partial(measure_encoder, threads, samples, batch)))
+    measures += [("model", functools.partial(measure_model, name, threads, samples)) for name in MODELS]
+    measures += [("overhead", functools.partial(measure_overhead, layers, threads, samples)) for layers in (1, 12)]
+    for kind, measure in measures:
+        if kind in only.split(","):
+            print(kind, measure(), flush=True)
 
 
 def main() -> None:
@@ -200,10 +245,11 @@ def main() -> None:
     parser.add_argument("--threads", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2])
     parser.add_argument("--samples", type=int, default=11)
     parser.add_argument("--batch", type=int, default=8, help="sequences of the encoder")
+    parser.add_argument("--only", default=",".join(KINDS), help="which tables: some of %(default)s")
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
-        return measure_one(options.one, options.samples, options.batch)
+        return measure_one(options.one, options.samples, options.batch, options.only)
     options.out = options.out.resolve()
     options.out.mkdir(parents=True, exist_ok=True)
     measure_all(options)
