@@ -226,7 +226,8 @@ def _assemble(partition: Partition, pieces: "Mapping[int, Any]") -> "Callable[..
         if list(results) == piece.outputs and all(node.op == "placeholder" for node in read):
             # A graph of PyTorch around it would take as long as a small kernel.
             places = {node: place for place, node in enumerate(old.find_nodes(op="placeholder"))}
-            return compiled.among([places[node] for node in read])
+            alone: Callable[..., Any] = compiled.among([places[node] for node in read])
+            return alone
     for node in old.find_nodes(op="placeholder"):
         made[node] = new.node_copy(node)
     stages = partition.stages
