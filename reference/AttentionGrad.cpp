@@ -4,6 +4,7 @@
 
 #include "reference/AttentionArithmetic.h"
 #include "reference/AttentionHeads.h"
+#include "reference/Bounds.h"
 #include "reference/Interpreter.h"
 
 namespace mlir::resid::reference {
@@ -14,6 +15,28 @@ namespace {
 template <typename Arithmetic> struct KeySums {
   explicit KeySums(const AttentionHeads &heads) : keys(heads.keys * heads.size), values(heads.keys * heads.valueSize) {}
   std::vector<typename Arithmetic::Chain> keys, values;
+};
+
+/// How far sums may be off: by errors of their terms, and by roundings of what these are at most.
+struct JudgedSums {
+  std::vector<double> errors, magnitudes;
+  explicit JudgedSums(size_t size = 0) : errors(size), magnitudes(size) {}
+  void add(size_t place, const bounds::Judged &weight, double number) {
+    errors[place] += weight.error * std::fabs(number);
+    magnitudes[place] += weight.most() * std::fabs(number);
+  }
+  /// Of sums with so many roundings of `unit` each.
+  std::vector<double> get(double roundings, double unit) const {
+    std::vector<double> bounds = errors;
+    for (auto [bound, magnitude] : llvm::zip_equal(bounds, magnitudes))
+      bound += roundings * unit * magnitude;
+    return bounds;
+  }
+};
+
+/// Of a head of keys, as KeySums.
+struct JudgedKeySums {
+  JudgedSums keys, values;
 };
 
 /// A row of the backward: an AttentionRow with its statistics and the gradient of its result.
@@ -97,6 +120,66 @@ RowGradients addRow(const Arithmetic &arithmetic, const GradientRow &gradientRow
   return result;
 }
 
+/// How far a row's dq and its sink's gradient may be off; adds to what its keys and values may be. In plain float64.
+RowGradients boundRow(const GradientRow &gradientRow, const AttentionJudge &judge, JudgedKeySums &sums) {
+  const AttentionRow &row = gradientRow.row;
+  double unit = judge.roundings * bounds::unitRoundoff(judge.arithmetic), least = smallestNormal(judge.arithmetic);
+  double chunks = static_cast<double>((row.end + attentionChunk - 1) / attentionChunk);
+  WeightErrors errors = boundWeights(row, judge);
+  auto judgeShare = [&](double score, double error) -> bounds::Judged {
+    double share = std::exp(score - gradientRow.max) / gradientRow.sum;
+    return {share, share * std::expm1(error) + 2 * least};
+  };
+  struct Key {
+    int64_t key;
+    bounds::KeyGradient gradient;
+  };
+  std::vector<Key> keys;
+  bounds::Judged mean{0.0};
+  double terms = 0.0;
+  for (int64_t key = 0; key < row.end; ++key) {
+    double score = takesPart(row, key) ? getScore<WideArithmetic>(row, key) : -HUGE_VAL, factor = row.getFactor(key);
+    if (score == -HUGE_VAL)
+      continue;
+    bounds::KeyGradient own{judgeShare(score, errors.weights[key]), {0.0}, {0.0}, {1.0}};
+    double magnitude = least;
+    for (int64_t i = 0; i != row.valueSize && factor != 0.0; ++i) {
+      double product = gradientRow.gradient[i] * row.values[key * row.valueSize + i];
+      own.product.value += factor * product, magnitude += factor * std::fabs(product);
+    }
+    own.product.error = unit * static_cast<double>(row.valueSize + 3) * magnitude;
+    mean.value += own.share.value * own.product.value;
+    mean.error += own.share.error * own.product.most() + own.share.value * own.product.error;
+    terms += own.share.most() * own.product.most();
+    if (row.cap != 0.0) {
+      double bent = getBent<WideArithmetic>(row, key);
+      own.slope = {1 - bent * bent, 2 * errors.scores[key] / row.cap + 2 * unit};
+    }
+    keys.push_back({key, own});
+    bounds::Judged weight{factor * own.share.value, factor * (own.share.error + 2 * unit * own.share.most())};
+    for (int64_t i = 0; i != row.valueSize; ++i)
+      sums.values.add(key * row.valueSize + i, weight, gradientRow.gradient[i]);
+  }
+  mean.error += unit * (14 + 2 * chunks) * terms;
+  JudgedSums query(row.size);
+  for (Key &key : keys) {
+    bounds::KeyGradient &own = key.gradient;
+    own.mean = mean;
+    double value = own.share.value * (own.product.value - mean.value) * own.slope.value * row.scale;
+    bounds::Judged score{value, bounds::scoreGradient(own, row.scale, unit) + 2 * least};
+    for (int64_t i = 0; i != row.size; ++i) {
+      query.add(i, score, row.keys[key.key * row.size + i]);
+      sums.keys.add(key.key * row.size + i, score, row.query[i]);
+    }
+  }
+  RowGradients bound{query.get(static_cast<double>(keys.size()) + 2 * chunks + 2, unit), 0.0};
+  if (row.hasSink()) {
+    bounds::Judged share = judgeShare(*row.sink, errors.sink);
+    bound.sink = share.error * mean.most() + share.value * mean.error + 2 * unit * share.most() * mean.most();
+  }
+  return bound;
+}
+
 /// The operands and results of one op.
 struct Backward {
   AttentionHeads heads;
@@ -105,7 +188,18 @@ struct Backward {
   SmallVector<Array> results;
   std::function<double(FloatKind, double)> round;
 
+  /// Where results are judged: how, and their bounds.
+  std::optional<AttentionJudge> judge;
+  SmallVector<Accuracy> accuracies;
+
   template <typename Arithmetic> void run(const Arithmetic &arithmetic);
+  /// After the results are stored.
+  void bound(unsigned result, int64_t first, ArrayRef<double> bounds) {
+    for (auto [index, bound] : llvm::enumerate(bounds)) {
+      double value = std::fabs(results[result].floats()[first + index]) + bound;
+      accuracies[result].bounds[first + index] = bound + unitInLastPlace(results[result].floatKind(), value);
+    }
+  }
   void store(unsigned result, int64_t first, ArrayRef<double> values) {
     FloatKind kind = results[result].floatKind();
     for (auto [index, value] : llvm::enumerate(values))
@@ -118,6 +212,7 @@ template <typename Arithmetic> void Backward::run(const Arithmetic &arithmetic) 
   int64_t group = heads.keyHeads == 0 ? 0 : heads.heads / heads.keyHeads;
   for (int64_t head = 0, count = heads.batch * heads.keyHeads; head != count; ++head) {
     KeySums<Arithmetic> sums(heads);
+    JudgedKeySums judged{JudgedSums(sums.keys.size()), JudgedSums(sums.values.size())};
     for (int64_t i = 0, rows = group * heads.queries; i != rows; ++i) {
       // The heads that share one are neighbours.
       int64_t row = head * rows + i;
@@ -126,8 +221,15 @@ template <typename Arithmetic> void Backward::run(const Arithmetic &arithmetic) 
       RowGradients own = addRow(arithmetic, gradientRow, sums);
       store(0, row * heads.size, own.query);
       int64_t query = row % heads.queries, queryHead = row / heads.queries;
+      int64_t ofSink = (queryHead / heads.heads * heads.queries + query) * heads.heads + queryHead % heads.heads;
       if (heads.sink)
-        store(3, (queryHead / heads.heads * heads.queries + query) * heads.heads + queryHead % heads.heads, own.sink);
+        store(3, ofSink, own.sink);
+      if (!judge)
+        continue;
+      RowGradients limits = boundRow(gradientRow, *judge, judged);
+      bound(0, row * heads.size, limits.query);
+      if (heads.sink)
+        bound(3, ofSink, limits.sink);
     }
     for (auto [result, chains] : {std::pair(1, &sums.keys), {2, &sums.values}}) {
       std::vector<double> gradients;
@@ -135,6 +237,13 @@ template <typename Arithmetic> void Backward::run(const Arithmetic &arithmetic) 
         gradients.push_back(chain.value() + typename Arithmetic::Number(0));
       store(result, head * int64_t(gradients.size()), gradients);
     }
+    if (!judge)
+      continue;
+    // Each step of 128 queries may be a sum of its own that is added.
+    double unit = judge->roundings * bounds::unitRoundoff(judge->arithmetic);
+    double roundings = static_cast<double>(2 * group * heads.queries + 2);
+    bound(1, head * int64_t(sums.keys.size()), judged.keys.get(roundings, unit));
+    bound(2, head * int64_t(sums.values.size()), judged.values.get(roundings, unit));
   }
 }
 
@@ -171,16 +280,25 @@ Interpreter::Results Interpreter::evaluate(AttentionGradOp op) {
   if (op.getDsinks())
     backward.results.push_back(Array::zeros(op.getDsinks().getType(), {heads.batch, heads.queries, heads.heads}));
   backward.round = [&](FloatKind kind, double value) { return round(kind, value); };
+  bool isRelaxed = options.relaxes(op.getQ().getType().getElementType(), op.getK().getType().getElementType(),
+                                   op.getArithmeticType());
+  bool isBounded = isExactMode() && isRelaxed && options.trackAccuracy;
+  // As of a forward: 18 of matrix units, and one of the evaluator.
+  if (isBounded)
+    backward.judge = AttentionJudge{arithmetic, backward.results.front().floatKind(), /*roundings=*/19.0};
+  for (Array &result : backward.results)
+    backward.accuracies.push_back({Accuracy::Bounded, std::vector<double>(isBounded ? result.size() : 0)});
   if (!isExactMode())
     backward.run(WideArithmetic{smallestNormal(arithmetic)});
   else if (arithmetic == FloatKind::F64)
     backward.run(FusedArithmetic<double>());
   else
     backward.run(FusedArithmetic<float>());
-  bool isRelaxed = options.relaxes(op.getQ().getType().getElementType(), op.getK().getType().getElementType(),
-                                   op.getArithmeticType());
-  for (Array &result : backward.results)
-    result.setAccuracy(isExactMode() && options.hasFMA && !isRelaxed ? nullptr : getToleranceAccuracy());
+  bool isBitEqual = isExactMode() && options.hasFMA && !isRelaxed;
+  for (auto [result, accuracy] : llvm::zip_equal(backward.results, backward.accuracies))
+    result.setAccuracy(isBitEqual  ? nullptr
+                       : isBounded ? std::make_shared<const Accuracy>(std::move(accuracy))
+                                   : getToleranceAccuracy());
   return backward.results;
 }
 

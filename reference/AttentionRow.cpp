@@ -96,6 +96,7 @@ template <typename Arithmetic> AttendedRow attend(const Arithmetic &arithmetic, 
 
 /// A present key, by how much its score may be off, and what dropout multiplies its weight by.
 struct JudgedKey {
+  int64_t key;
   const double *values;
   double score, error, factor;
 };
@@ -120,15 +121,45 @@ JudgedRow judgeKeys(const AttentionRow &row, const AttentionJudge &judge) {
                         row.size, row.cap};
     judged.mayOverflow |= bounds::mayOverflow(judge.arithmetic, parts);
     if (score != -HUGE_VAL)
-      judged.present.push_back({row.values + key * row.valueSize, score,
+      judged.present.push_back({key, row.values + key * row.valueSize, score,
                                 bounds::score(judge.arithmetic, judge.roundings, parts), row.getFactor(key)});
   }
   if (row.hasSink())
-    judged.present.push_back({/*values=*/nullptr, *row.sink, /*error=*/0.0, /*factor=*/0.0});
+    judged.present.push_back({/*key=*/-1, /*values=*/nullptr, *row.sink, /*error=*/0.0, /*factor=*/0.0});
   return judged;
 }
 
+bounds::AttentionRow countRoundings(const AttentionRow &row, const AttentionJudge &judge, size_t present) {
+  double chunks = static_cast<double>((row.end + attentionChunk - 1) / attentionChunk + row.hasSink());
+  return {judge.arithmetic, judge.result,           judge.roundings, static_cast<double>(present),
+          chunks,           row.dropout ? 2.0 : 0.0};
+}
+
 } // namespace
+
+WeightErrors boundWeights(const AttentionRow &row, const AttentionJudge &judge) {
+  JudgedRow judged = judgeKeys(row, judge);
+  double none = judged.mayOverflow ? HUGE_VAL : 0.0, max = -HUGE_VAL, largest = 0.0;
+  WeightErrors errors{std::vector<double>(row.end, none), std::vector<double>(row.end, none), none};
+  if (judged.mayOverflow)
+    return errors;
+  for (const JudgedKey &key : judged.present)
+    max = std::max(max, key.score);
+  bounds::AttentionRow all = countRoundings(row, judge, judged.present.size());
+  for (const JudgedKey &key : judged.present) {
+    double &error = key.key < 0 ? errors.sink : errors.weights[key.key];
+    error = bounds::weight(all, key.error, max - key.score);
+    // One that is 0 has no share in the sum, however far it is.
+    if (key.score - max > -104.0)
+      largest = std::max(largest, error);
+    if (key.key >= 0)
+      errors.scores[key.key] = key.error;
+  }
+  for (double &error : errors.weights)
+    error = bounds::share(all, error, largest);
+  errors.sink = bounds::share(all, errors.sink, largest);
+  return errors;
+}
 
 AttendedRow attendExactly(const AttentionRow &row, FloatKind arithmetic) {
   if (arithmetic == FloatKind::F64)
@@ -152,12 +183,7 @@ AttendedRow boundAttention(const AttentionRow &row, const AttendedRow &attended,
   double max = -HUGE_VAL, most = -HUGE_VAL;
   for (const JudgedKey &key : keys)
     max = std::max(max, key.score), most = std::max(most, key.score + key.error);
-  bounds::AttentionRow all{judge.arithmetic,
-                           judge.result,
-                           judge.roundings,
-                           static_cast<double>(keys.size()),
-                           static_cast<double>((row.end + attentionChunk - 1) / attentionChunk + row.hasSink()),
-                           row.dropout ? 2.0 : 0.0};
+  bounds::AttentionRow all = countRoundings(row, judge, keys.size());
   // Weights, and by how much each may be off. A factor that all of them share has no effect on the values.
   double total = 0.0, least = 0.0, moved = 0.0;
   SmallVector<double> errors;

@@ -61,6 +61,14 @@ struct AttentionJudge {
 /// How far the results for `row` may be from `attended`, by bounds::attention.
 AttendedRow boundAttention(const AttentionRow &row, const AttendedRow &attended, const AttentionJudge &judge);
 
+/// Of each key: by how much its score may be off, and r, where its weight divided by the sum of all weights is off by a
+/// factor between exp(-r) and exp(r). `sink`: that of the sink. All are Inf where the arithmetic type may overflow.
+struct WeightErrors {
+  std::vector<double> scores, weights;
+  double sink;
+};
+WeightErrors boundWeights(const AttentionRow &row, const AttentionJudge &judge);
+
 } // namespace mlir::resid::reference
 
 #endif

@@ -233,6 +233,30 @@ inline double weight(const AttentionRow &row, double error, double distance) {
   return error + row.roundings * unitRoundoff(row.arithmetic) * (distance + exponential * (1 + row.chunks));
 }
 
+/// The same of the weight's share of the sum, where no r_j is above `largest`: the sum, and a division.
+inline double share(const AttentionRow &row, double error, double largest) {
+  return error + largest + row.roundings * unitRoundoff(row.arithmetic) * (13 + 2 * row.chunks);
+}
+
+/// A number, and by how much it may be off.
+struct Judged {
+  double value, error = 0.0;
+  double most() const { return std::fabs(value) + error; }
+};
+
+/// What a key takes part with in the gradients of its row (docs/numerics.md): its share p of the weights, the product
+/// of dy and its value, the mean of these products, and what a cap multiplies by, which is 1 without one.
+struct KeyGradient {
+  Judged share, product, mean, slope;
+};
+
+/// The error of p·(dp - mean)·slope·scale, with at most 5 roundings of `unit`.
+inline double scoreGradient(const KeyGradient &g, double scale, double unit) {
+  double distance = g.product.most() + g.mean.most();
+  double moved = g.share.error * distance + std::fabs(g.share.value) * (g.product.error + g.mean.error);
+  return std::fabs(scale) * (moved + g.share.most() * distance * (g.slope.error + 5 * unit));
+}
+
 /// `total` is the sum of the weights, `moved` by how much their errors move it, and `shift` the error of the maximum.
 struct AttendedSum {
   double value, total, moved, shift;
