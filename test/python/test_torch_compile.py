@@ -350,19 +350,100 @@ def test_writes_in_place():
     torch.testing.assert_close(model.seen, twin.seen)
 
 
-def test_gradients_are_pytorchs():
+def gradients_of(function, parameters, *given):
+    """Of a loss that no norm makes constant."""
+    for parameter in parameters:
+        parameter.grad = None
+    result = function(*given)
+    result = result if isinstance(result, torch.Tensor) else result[0]
+    (result * torch.linspace(-1, 1, result.numel()).view(result.shape).cos()).sin().sum().backward()
+    return [parameter.grad for parameter in parameters]
+
+
+def near_gradients(own, right):
+    for a, b in zip(own, right, strict=True):
+        if b is None:  # nothing reads it
+            assert a is None or not a.any()
+        else:
+            assert (a - b).abs().max() <= 2e-5 * b.abs().max().clamp_min(1e-2), (a - b).abs().max() / b.abs().max()
+
+
+def make_trained(name):
+    if name == "TransformerEncoder":
+        layer = nn.TransformerEncoderLayer(48, 4, 96, 0.0, batch_first=True)
+        return nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).train(), torch.randn(2, 9, 48)
+    transformers = pytest.importorskip("transformers")
+    sizes = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64, vocab_size=50)
+    configs = {"Bert": sizes, "Llama": sizes | dict(num_key_value_heads=1, use_cache=False),
+               "GPT2": dict(n_embd=32, n_layer=2, n_head=2, vocab_size=50, use_cache=False, bos_token_id=0, eos_token_id=0)}
+    kind = {"GPT2": "GPT2LMHead"}.get(name, name) + "Model"
+    config = getattr(transformers, name + "Config")(**configs[name])
+    return getattr(transformers, kind)(config).eval(), torch.randint(1, 50, (2, 7))
+
+
+@pytest.mark.parametrize("name", ["TransformerEncoder", "Bert", "Llama", "GPT2"])
+def test_gradients_are_resids(name):
+    """GPT-2's head shares the weight of its embedding. The second step has other weights."""
+    model, x = make_trained(name)
+    compiled, parameters = torch.compile(model, backend="resid"), list(model.parameters())
+    optimizer = torch.optim.SGD(parameters, lr=0.01)
+    for _ in range(2):
+        own = gradients_of(compiled, parameters, x)
+        optimizer.zero_grad(set_to_none=True)
+        near_gradients(own, gradients_of(model, parameters, x))
+        optimizer.step()
+    found = only(model)
+    assert found.gradients == "gradients are resid's" and found.share == 1.0 and found.programs == 1
+
+
+def test_gradients_of_some():
+    """Of frozen weights there are none. They add up, and a graph that is kept gives them twice."""
     model, x = Net(), torch.randn(5, 32, requires_grad=True)
-    compiled = torch.compile(model, backend="resid")
-    compiled(x).sin().sum().backward()
-    found = [x.grad.clone()] + [parameter.grad.clone() for parameter in model.parameters()]
-    x.grad = None
-    model.zero_grad()
-    model(x).sin().sum().backward()
-    for own, right in zip(found, [x.grad, *(parameter.grad for parameter in model.parameters())]):
-        torch.testing.assert_close(own, right, rtol=1e-4, atol=1e-5)
-    assert "second run" in only(model).gradients and only(model).share == 1.0
+    model.first.weight.requires_grad_(False)
+    compiled, wanted = torch.compile(model, backend="resid"), [x, model.first.bias, model.second.weight, model.norm.weight]
+    right = [gradient.clone() for gradient in gradients_of(model, wanted, x)]
+    near_gradients(gradients_of(compiled, wanted, x), right)
+    assert model.first.weight.grad is None
+    for tensor in wanted:
+        tensor.grad = None
+    y = compiled(x)
+    loss = (y * torch.linspace(-1, 1, y.numel()).view(y.shape).cos()).sin().sum()
+    loss.backward(retain_graph=True)
+    loss.backward()
+    near_gradients([tensor.grad / 2 for tensor in wanted], right)
     with pytest.raises(RuntimeError, match="gradients of gradients"):
         torch.autograd.grad(compiled(x).sum(), x, create_graph=True)
+    y = compiled(x)
+    with torch.no_grad():
+        model.second.weight.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+def test_gradients_through_pytorch():
+    """Between two programs is a node that stays PyTorch's."""
+    model, x = Mixed(), torch.randn(3, 16)
+    model.forward = lambda x: model.b(torch.special.entr(model.a(x).exp())).tanh()
+    compiled, parameters = torch.compile(model, backend="resid"), list(model.parameters())
+    right = gradients_of(model, parameters, x)
+    near_gradients(gradients_of(compiled, parameters, x), right)
+    assert only(model).gradients == "gradients are resid's" and only(model).programs == 2
+
+
+def test_gradients_of_a_second_run():
+    """Where the compiler has no rule, or a graph stops gradients."""
+    x = torch.randn(3, 4, requires_grad=True)
+
+    def stopped(x):
+        return x.exp() * x.detach()
+
+    def through_sort(x):
+        return x.exp() * x.sort(1)[0]
+
+    for f, why in ((stopped, "which gradients flow"), (through_sort, "'linalg.generic' op has no gradient")):
+        right = [gradient.clone() for gradient in gradients_of(f, [x], x)]
+        near_gradients(gradients_of(torch.compile(f, backend="resid"), [x], x), right)
+        assert "second run" in rt.report()[-1].gradients and why in rt.report()[-1].gradients
 
 
 def test_results_without_gradients_have_none():

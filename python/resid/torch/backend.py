@@ -21,7 +21,7 @@ from torch.utils.flop_counter import FlopCounterMode
 import resid
 from resid.importer.torch_reader import operator_name
 
-from . import engine
+from . import engine, training
 from .graphs import Refused, capture, value_of
 from .partition import Partition, is_size
 from .pieces import CompiledPiece
@@ -148,18 +148,36 @@ def _build(module: GraphModule, inputs: "Sequence[Any]", found: GraphReport, mak
     except Refused as refused:
         return _refuse(module, found, str(refused))
     partition = Partition(captured)
-    pieces = _make(partition, make)
+    asked = torch.is_grad_enabled() and any(isinstance(value, torch.Tensor) and value.requires_grad for value in inputs)
+    if asked and captured.written:
+        return _refuse(module, found, "it writes what it is given, and gradients are asked for")
+    pieces, second_run = _make_with_gradients(partition, module, inputs) if asked else (None, "")
+    pieces = _make(partition, make) if pieces is None else pieces
     _record(partition, found)
     found.kernels = [piece.module for piece in pieces.values()]
     if not pieces:
         return module.forward
     forward = _assemble(partition, pieces)
-    if torch.is_grad_enabled() and any(isinstance(value, torch.Tensor) and value.requires_grad for value in inputs):
-        if captured.written:
-            return _refuse(module, found, "it writes what it is given, and gradients are asked for")
-        found.gradients = "gradients are PyTorch's, of a second run of the graph: call it under torch.no_grad() for results alone"
+    if not asked:
+        return forward
+    if second_run:
+        found.gradients = f"gradients are PyTorch's, of a second run of the graph: {second_run}"
         return _with_gradients(forward, module)
+    found.gradients = "gradients are resid's"
     return forward
+
+
+def _make_with_gradients(partition: Partition, module: GraphModule, inputs: "Sequence[Any]") -> "tuple[dict[int, Any] | None, str]":
+    """The compiled pieces with gradients of their own, or None and the reason why the compiler has none."""
+    reason = training.find_refusal(module)
+    if reason:
+        return None, reason
+    partition.run()
+    differentiable = training.find_differentiable(partition.captured, inputs)
+    try:
+        return {stage: training.make(piece, differentiable) for stage, piece in partition.pieces.items()}, ""
+    except resid.CompileError as error:
+        return None, str(error).splitlines()[0]
 
 
 def _refuse(module: GraphModule, found: GraphReport, reason: str) -> "Callable[..., Any]":

@@ -51,6 +51,7 @@ def capture(module: GraphModule) -> Captured:
             whole = make_fx(module, pre_dispatch=True, tracing_mode="real")(*fakes)
             written: list[str] = []
             _drop(whole, _DETACHING)
+            _drop_idle_dropout(whole)
             shared = _find_shared(whole.graph)
             views = [node for _, chain in shared.values() for node in chain]
             if any(writes(node) for node in whole.graph.nodes):
@@ -84,6 +85,14 @@ _FRESH = (torch.ops.aten.lift_fresh.default, torch.ops.aten.lift_fresh_copy.defa
 def _drop(module: GraphModule, targets: "tuple[Any, ...]") -> None:
     for node in list(module.graph.nodes):
         if node.target in targets:
+            node.replace_all_uses_with(node.args[0])
+            module.graph.erase_node(node)
+
+
+def _drop_idle_dropout(module: GraphModule) -> None:
+    """With p = 0, dropout gives its argument, in training too."""
+    for node in module.graph.find_nodes(op="call_function", target=torch.ops.aten.dropout.default):
+        if node.args[1] == 0:
             node.replace_all_uses_with(node.args[0])
             module.graph.erase_node(node)
 
