@@ -109,6 +109,13 @@ static LogicalResult verifyConnection(BlockOp op) {
 
 SmallVector<Type> BlockOp::getUnquantizedTypes() { return {getX().getType()}; }
 
+void BlockOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  if (getNumResults() == 1)
+    return;
+  setName(getResult(), "q");
+  setName(getScale(), "scale");
+}
+
 LogicalResult BlockOp::verify() {
   if (!hasQuantizedResult(*this) && getResultTypes() != TypeRange(getX().getType())) // block.C1
     return emitOpError("expected a result of type ") << getX().getType() << " but got " << getResultTypes();

@@ -33,6 +33,7 @@ def Resid_NormArrayAttr : TypedArrayAttrBase<Resid_NormAttr, "norms of a block">
 def Resid_BlockOp : Resid_BaseOp<"block", [AttrSizedOperandSegments, SingleBlock,
                                            DeclareOpInterfaceMethods<Resid_QuantizedResultOpInterface,
                                                                      ["getUnquantizedTypes"]>,
+                                           DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>,
                                            RecursiveMemoryEffects, RecursivelySpeculatable]> {
   let summary = "one residual sub-layer: a branch, its norm, and the add back into the stream";
   let description = [{

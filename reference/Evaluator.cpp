@@ -3,6 +3,7 @@
 // The evaluator's entry, control flow and the dispatch of ops to their families.
 
 #include "reference/Evaluator.h"
+#include "dialect/QuantizedResult.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
@@ -177,6 +178,9 @@ Interpreter::Results Interpreter::evaluate(func::CallOp op) {
 }
 
 Interpreter::Results Interpreter::dispatch(Operation &op) {
+  if (hasQuantizedResult(&op))
+    return op.emitOpError() << "expected a result of floats (resid-expand-quantized-results makes it so), but got "
+                            << op.getResult(0).getType();
   if (isa<ResidDialect>(op.getDialect()))
     return evaluateResid(op);
   if (auto structured = dyn_cast<linalg::LinalgOp>(op))
