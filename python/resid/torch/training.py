@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -36,7 +36,7 @@ def find_differentiable(captured: Captured, inputs: "Sequence[Any]") -> "set[Nod
     found: set[Node] = set()
     for node in captured.module.graph.nodes:
         if node.op == "placeholder":
-            wanted = getattr(next(given), "requires_grad", False)
+            wanted = getattr(next(given, None), "requires_grad", False)
         else:
             wanted = not found.isdisjoint(node.all_input_nodes)
         value = value_of(node)
@@ -66,6 +66,10 @@ class TrainedPiece:
         for function in (self.forward, self.backward):
             if not all(isinstance(size, (int, tuple)) for sizes in function.signature.result_sizes for size in sizes):
                 raise resid.CompileError(f"{function.name}: expected results whose sizes are those of arguments")
+
+    def among(self, places: "list[int]") -> "Callable[..., tuple[torch.Tensor, ...]]":
+        """The same for the values of a graph, of which those at `places` are the inputs and the weights."""
+        return lambda *given: self(*(given[place] for place in places))
 
     def __call__(self, *given: torch.Tensor) -> "tuple[torch.Tensor, ...]":
         results: tuple[torch.Tensor, ...] = _Differentiated.apply(self, *given)
