@@ -462,11 +462,82 @@ def test_results_without_gradients_have_none():
     torch.testing.assert_close(own, [parameter.grad for parameter in model.parameters()])
 
 
-def test_dropout_in_training_stays():
-    model = nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.5)).train()
+class Dropped(nn.Module):
+    """Gives what dropouts have left beside what is made of it."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(16, 40), nn.Linear(40, 16)
+
+    def forward(self, x, values, mask=None):
+        hidden = self.first(x).tanh()
+        hidden = F.dropout(hidden, 0.25, self.training) if mask is None else hidden * mask[0]
+        rows = x[:, None]
+        if mask is None:
+            weights = F.scaled_dot_product_attention(rows, rows, values, dropout_p=0.5 if self.training else 0.0)
+        else:
+            weights = torch.softmax(rows @ rows.mT / 4, 3) * mask[1] @ values
+        return hidden, weights, self.second(hidden).sin() + weights.cos().mean()
+
+
+def test_dropout_with_a_known_mask():
+    """The values of attention are the unit matrix, so its result is its weights."""
+    model, x, values = Dropped().train(), torch.randn(3, 16, 16, requires_grad=True), torch.eye(16).expand(3, 1, 16, 16).contiguous()
+    compiled, wanted, seen = torch.compile(model, backend="resid"), [x, *model.parameters()], []
+    torch.manual_seed(5)
+    state = rt.DropoutState()
+    torch.manual_seed(5)
+    for _ in range(2):
+        own = compiled(x, values)
+        masks = [(own[0] != 0) / 0.75, (own[1] != 0) / 0.5]
+        right = model(x, values, masks)
+        torch.testing.assert_close(own, right, rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(masks[0], rt.dropout(torch.ones_like(own[0]), state(), 0.25).detach(), rtol=1e-6, atol=0)
+        near_gradients(*(torch.autograd.grad(sum(y.sin().sum() for y in ys), wanted) for ys in (own, right)))
+        seen.append(masks)
+    assert all(not torch.equal(first, second) for first, second in zip(*seen))
+    assert only(model).share == 1.0 and only(model).programs == 1 and only(model).gradients == "gradients are resid's"
+    model.eval()
+    torch.testing.assert_close(compiled(x, values), model(x, values), rtol=1e-5, atol=1e-5)
+
+
+def test_dropout_without_gradients():
+    """The rate and the scale, in training mode under no_grad. Two models have seeds of their own."""
+    models = [nn.Dropout(0.3).train(), nn.Sequential(nn.Dropout(0.3)).train()]
     with torch.no_grad():
-        torch.compile(model, backend="resid")(torch.randn(2, 8))
-    assert "random numbers" in only(model).refused and only(model).share == 0.0
+        for threads in (1, 2):
+            ones, results = torch.ones(64, 1024), []
+            for model in models:
+                torch.manual_seed(1) if not results else None
+                compiled = torch.compile(model, backend="resid")
+                results += [compiled(ones), compiled(ones)]
+            for y in results:
+                kept = y[y != 0]
+                assert abs(kept.numel() / y.numel() - 0.7) < 0.01
+                torch.testing.assert_close(kept, torch.full_like(kept, 1 / 0.7), rtol=1e-4, atol=0)
+            assert not any(torch.equal(results[i], results[j]) for i in range(4) for j in range(i))
+            if threads == 2:
+                assert all(map(torch.equal, results, before))
+            before = results
+            torch._dynamo.reset()
+
+
+def test_dropout_in_training_of_an_encoder():
+    layer = nn.TransformerEncoderLayer(32, 2, 64, dropout=0.1, batch_first=True)
+    model, x = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).train(), torch.randn(2, 7, 32)
+    compiled = torch.compile(model, backend="resid")
+    compiled(x).square().sum().backward()
+    assert only(model).share == 1.0 and only(model).programs == 1 and only(model).gradients == "gradients are resid's"
+    assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
+
+
+def test_dropouts_that_stay():
+    """Others draw PyTorch's numbers, and what is to run twice has no mask to run with again."""
+    x = torch.randn(3, 4, requires_grad=True)
+    for f, why in ((lambda x: F.dropout(x + 1, inplace=True), "random numbers are PyTorch's"), (lambda x: F.alpha_dropout(x, 0.5, True), "random"),
+                   (lambda x: F.dropout(x.exp()) * x.detach(), "would draw anew")):
+        torch.compile(f, backend="resid")(x).sum().backward()
+        assert why in rt.report()[-1].refused and rt.report()[-1].share == 0.0
 
 
 def test_autocast_stays():

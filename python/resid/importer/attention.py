@@ -40,6 +40,7 @@ class Attention:
     sink: Tensor | None = None  # a score without a value for each head of q
     past: str | Tensor | None = None  # how many keys were in the caches k and v before: an i64, or [batch] of them
     segments: Tensor | None = None  # i32 [batch, positions]: which sequence of a pack queries and keys are of; -1 for padding
+    dropout: tuple[str, str] | None = None  # of weights: the clause and the attributes of resid.dropout
 
 
 def split_heads(p: Program, tensor: Tensor, heads: int) -> Tensor:
@@ -68,8 +69,8 @@ def emit_attention(p: Program, a: Attention) -> tuple[Tensor, Tensor | None]:
     sizes = (a.q.dims[3], a.v.dims[3])
     fits = all(isinstance(size, int) and 1 <= size <= MOST_HEAD_SIZE for size in sizes) and _heads_divide(a)
     if not fits or not 0 <= a.softcap < math.inf or a.precision or a.wanted is not None:
-        if a.sink is not None or a.past is not None or a.segments is not None:
-            raise Unsupported(f"a sink, a cache or a pack in attention with heads of {sizes[0]} and values of {sizes[1]}")
+        if a.sink is not None or a.past is not None or a.segments is not None or a.dropout is not None:
+            raise Unsupported(f"a sink, a cache, a pack or dropout in attention with heads of {sizes[0]} and values of {sizes[1]}")
         return _written_out(p, a)
     mask = combined_mask(p, a)
     text, types = f"resid.attention {a.q.ssa}, {a.k.ssa}, {a.v.ssa}", [a.q.type, a.k.type, a.v.type]
@@ -80,12 +81,15 @@ def emit_attention(p: Program, a: Attention) -> tuple[Tensor, Tensor | None]:
         text, types = f"{text} sink({a.sink.ssa})", [*types, a.sink.type]
     if a.segments is not None:
         text, types = f"{text} segments({a.segments.ssa}, {a.segments.ssa})", [*types, *[a.segments.type] * 2]
+    if a.dropout is not None:
+        text += f" dropout{a.dropout[0]}"
     if isinstance(a.past, Tensor):
         text, types = f"{text} past({a.past.ssa})", [*types, a.past.type]
     elif a.past is not None:
         text += f" past({a.past})"
     settings = (["causal"] if a.causal else []) + ([f"window = {a.window}"] if a.window else [])
     settings += [f"cap = {literal(a.softcap, 'f64')}"] if a.softcap else []
+    settings += [a.dropout[1]] if a.dropout is not None else []
     assert a.scale is not None
     settings += [f"scale = {literal(a.scale, 'f64')}"]
     return p.op(f"{text} {{{', '.join(settings)}}} : {', '.join(types)}", a.q.element, (*a.q.dims[:3], a.v.dims[3])), None

@@ -20,6 +20,7 @@ from .attention import (
 from .emit import Emitter, handles
 from .emit_elementwise import binary, elementwise
 from .emit_linear import linear
+from .emit_norms import dropout_clause
 from .emit_shapes import concat, extract, reshape, transpose
 from .errors import ModelError, Unsupported
 from .fold import element_of
@@ -58,7 +59,7 @@ _ATTENTION = (
 )
 
 
-@handles("Attention", attributes=(*_ATTENTION, "left_window_size", "right_window_size"))
+@handles("Attention", attributes=(*_ATTENTION, "left_window_size", "right_window_size", "p", "site"))
 def _attention(e: Emitter, node: Node) -> list[Tensor | None]:
     p, (q, k, v) = e.program, (e.ranked(e.value(node, i), 3, 4) for i in range(3))
     joined = q.rank == 3
@@ -91,6 +92,8 @@ def _attention(e: Emitter, node: Node) -> list[Tensor | None]:
     softcap = float(e.attribute(node, "softcap", 0.0))
     precision = _precision(node, q.element)
     a = Attention(q, k, v, node.attributes.get("scale"), mask, allowed, causal, window, softcap, precision, wanted)
+    if "site" in node.attributes:  # of graphs of PyTorch alone
+        a.dropout = dropout_clause(e, node, 7)
     context, scores = emit_attention(p, a)
     return [join_heads(p, context) if joined else context, k, v, scores]
 

@@ -148,3 +148,20 @@ def _dropout(e: Emitter, node: Node) -> list[Tensor]:
     if node.output(1):
         results.append(e.program.filled(1, "i1", tensor.dims))
     return results
+
+
+@handles("resid.Dropout", attributes=("p", "site"))
+def _trained_dropout(e: Emitter, node: Node) -> Tensor:
+    """Inputs: x, and seed and step as i64 [2]."""
+    x = e.value(node, 0)
+    if not x.rank:
+        raise Unsupported("dropout of rank 0: expected at least 1")
+    clause, attributes = dropout_clause(e, node, 1)
+    return e.program.op(f"resid.dropout {x.ssa} seed{clause} {{{attributes}}} : {x.type}", x.element, x.dims)
+
+
+def dropout_clause(e: Emitter, node: Node, state: int) -> tuple[str, str]:
+    """The operands and the attributes of a dropout. Input `state` has seed and step."""
+    p, words = e.program, e.value(node, state)
+    seed, step = (p.head(f"tensor.extract {words.ssa}[{p.index(place)}] : {words.type}", name) for place, name in enumerate(("seed", "step")))
+    return f"({seed}, {step})", f"p = {literal(node.attributes['p'], 'f64')}, site = {node.attributes['site']}"

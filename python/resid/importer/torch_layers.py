@@ -225,8 +225,7 @@ def _average(r: _Reader, call: Call) -> str:
 
 @_torch("scaled_dot_product_attention")
 def _attention(r: _Reader, call: Call) -> str:
-    if call["dropout_p"]:
-        raise Unsupported(f"dropout_p = {call['dropout_p']}: expected inference")
+    dropout = r.dropout(call, "dropout_p") if call["dropout_p"] else None
     q, k, v = (r.name(call[name]) for name in ("query", "key", "value"))
     rank = len(call["query"].meta["val"].shape)
     if rank != 4:
@@ -235,4 +234,6 @@ def _attention(r: _Reader, call: Call) -> str:
     if call["scale"] is not None:
         settings["scale"] = float(call["scale"])
     mask = "" if call["attn_mask"] is None else r.name(call["attn_mask"])
-    return r.add("Attention", [q, k, v, mask], settings)
+    if dropout is None:
+        return r.add("Attention", [q, k, v, mask], settings)
+    return r.add("Attention", [q, k, v, mask, "", "", "", dropout[0]], settings | dropout[1])

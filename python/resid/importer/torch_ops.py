@@ -343,15 +343,21 @@ def _clamp(r: _Reader, call: Call) -> str:
     "detach_",
     "alias",
     "lift_fresh_copy",
-    "dropout",
     "float",
 )
 def _copy(r: _Reader, call: Call) -> str:
-    """Casts, copies, and dropout of inference."""
-    if call["train"]:
-        raise Unsupported("train = True: expected inference")
+    """Casts and copies."""
     source = next(value for value in call.arguments.values() if hasattr(value, "op"))
     return r.operand(source, call.element)
+
+
+@_torch("dropout")
+def _dropout(r: _Reader, call: Call) -> str:
+    source = r.operand(call["input"], call.element)
+    if not call["train"]:
+        return source
+    state, attributes = r.dropout(call, "p")
+    return r.add("resid.Dropout", [source, state], attributes)
 
 
 # -- reductions

@@ -256,6 +256,13 @@ class _Reader:
             return self.numbers([size], ())
         return self.add("resid.Computed", [], {"expression": self.expression(value)})
 
+    def dropout(self, call: Call, p: str) -> "tuple[str, dict[str, Any]]":
+        """Of dropout in training: the name of the tensor with seed and step, and the attributes. The node says them."""
+        if "dropout" not in call.node.meta:
+            raise Unsupported(f"{p} = {call[p]} in training: expected inference")
+        state, site = call.node.meta["dropout"]
+        return state, {"p": float(call[p]), "site": site}
+
     def scalar(self, value: Any, element: str) -> str:
         """A number or a size, as a tensor of rank 0."""
         if hasattr(value, "op"):

@@ -23,6 +23,7 @@ from resid.importer.torch_reader import operator_name
 
 from . import engine, training
 from .graphs import Refused, capture, value_of
+from .modules import DropoutState
 from .partition import Partition, is_size
 from .pieces import CompiledPiece
 
@@ -152,12 +153,16 @@ def _build(module: GraphModule, inputs: "Sequence[Any]", found: GraphReport, mak
     if asked and captured.written:
         return _refuse(module, found, "it writes what it is given, and gradients are asked for")
     pieces, second_run = _make_with_gradients(partition, module, inputs) if asked else (None, "")
+    if second_run and captured.state is not None:
+        return _refuse(module, found, f"random numbers, which a second run of the graph for its gradients would draw anew: {second_run}")
     pieces = _make(partition, make) if pieces is None else pieces
     _record(partition, found)
     found.kernels = [piece.module for piece in pieces.values()]
     if not pieces:
         return module.forward
     forward = _assemble(partition, pieces)
+    if captured.state is not None:
+        forward = _Masked(forward)
     if not asked:
         return forward
     if second_run:
@@ -266,6 +271,21 @@ def _assemble(partition: Partition, pieces: "Mapping[int, Any]") -> "Callable[..
         new.call_function(torch.ops.aten.copy_.default, (made[target], made[result]))
     new.output(torch.fx.node.map_arg(tuple(results[len(written) :]), made.__getitem__))
     return GraphModule(partition.captured.module, new).forward
+
+
+class _Masked:
+    """Gives each call the seed and its step. The first call draws the seed, and not the compilation: Dynamo sets PyTorch's generator
+    back to where it was, and graphs that are compiled one after the other would have the same masks."""
+
+    def __init__(self, forward: "Callable[..., Any]") -> None:
+        self.forward = forward
+        self.state: "DropoutState | None" = None
+
+    def __call__(self, *values: Any) -> Any:
+        if self.state is None:
+            with torch.inference_mode(False):
+                self.state = DropoutState()
+        return self.forward(*values, self.state())
 
 
 class _SecondRun(torch.autograd.Function):

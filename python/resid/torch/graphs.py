@@ -26,12 +26,15 @@ class Refused(Exception):
 @dataclasses.dataclass
 class Captured:
     """`module` has the placeholders of Dynamo's graph, in their order. The first results are what the graph writes into the
-    placeholders `written`; the others are its own. `views` make results that share memory with an argument or another result."""
+    placeholders `written`; the others are its own. `views` make results that share memory with an argument or another result.
+    Where a dropout drops, `state` is a last placeholder: int64[2], seed and step. Each such node has the name of it and a site of its
+    own in meta["dropout"]."""
 
     module: GraphModule
     weights: set[str]
     written: list[str]
     views: list[Node]
+    state: "Node | None" = None
 
 
 def capture(module: GraphModule) -> Captured:
@@ -68,13 +71,28 @@ def capture(module: GraphModule) -> Captured:
         raise
     except Exception as error:  # PyTorch's own tracing: what it cannot do is no mistake of the user
         raise Refused(f"tracing: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}") from error
+    dropouts = [node for node in whole.graph.nodes if _is_dropout(node)]
     for node in whole.graph.nodes:
-        if is_random(node):
+        if is_random(node) and node not in dropouts:
             raise Refused(f"{node.target}: random numbers are PyTorch's")
         if node.op == "call_function" and not _is_plain(node):
             raise Refused(f"{node.target}: it changes more than its results")
     weights = {new.name for old, new in zip(given, whole.graph.find_nodes(op="placeholder"), strict=True) if _is_weight(old)}
-    return Captured(whole, weights, written, views)
+    return Captured(whole, weights, written, views, _number_dropouts(whole.graph, dropouts, mode) if dropouts else None)
+
+
+def _is_dropout(node: Node) -> bool:
+    """Whether resid has a mask for it."""
+    return node.target in (torch.ops.aten.dropout.default, torch.ops.aten.scaled_dot_product_attention.default) and is_random(node)
+
+
+def _number_dropouts(graph: Graph, dropouts: "list[Node]", mode: Any) -> Node:
+    with graph.inserting_after(graph.find_nodes(op="placeholder")[-1]):
+        state: Node = graph.placeholder("resid_dropout")
+    state.meta["val"] = mode.from_tensor(torch.zeros(2, dtype=torch.int64))
+    for site, node in enumerate(dropouts):
+        node.meta["dropout"] = state.name, site
+    return state
 
 
 # Their results are their arguments, as far as no autograd listens; the second ones' only where nothing is written.

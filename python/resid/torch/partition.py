@@ -148,6 +148,8 @@ class Partition:
         for stage, nodes in sorted(members.items()):
             inside = set(nodes)
             inputs = _unique(source for node in nodes for source in node.all_input_nodes if source not in inside and is_tensor(source))
+            if self.captured.state is not None and any("dropout" in node.meta for node in nodes):
+                inputs.append(self.captured.state)
             outputs = [node for node in nodes if is_tensor(node) and any(user in needed for user in node.users if user not in inside)]
             piece = Piece(f"piece_{len(self.pieces)}", nodes, inputs, outputs, self.captured.weights)
             piece.lend(arguments)

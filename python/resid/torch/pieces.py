@@ -32,11 +32,13 @@ class CompiledPiece:
         self.constants = {name: torch.from_numpy(array) for name, array in piece.imported.weights.items() if name not in self.weights}
         self.shapes = _shapes(piece)
         self.dtypes = [value_of(node).dtype for node in piece.outputs]
+        # Inference would drop what drops.
+        self.mode = "training" if any("dropout" in node.meta for node in piece.nodes) else "inference"
         self._load()
 
     def _load(self) -> None:
         self.__name__, self.__module__ = self.name, __name__
-        self.module = module = resid.compile(self.text, mode="inference", pack_weights=True, quiet=True)
+        self.module = module = resid.compile(self.text, mode=self.mode, pack_weights=True, quiet=True)
         self.kernel = module[self.function]
         own = self.kernel.signature.arguments[len(self.inputs) :]
         prepare = f"{self.function}_prepare"
@@ -54,7 +56,7 @@ class CompiledPiece:
         self.bound: "Bound | None" = None
 
     def __reduce__(self) -> Any:
-        kept = ("name", "text", "function", "inputs", "weights", "names", "constants", "shapes", "dtypes")
+        kept = ("mode", "name", "text", "function", "inputs", "weights", "names", "constants", "shapes", "dtypes")
         return _again, ({name: getattr(self, name) for name in kept},)
 
     def among(self, places: "list[int]") -> "Callable[..., tuple[torch.Tensor, ...]]":
