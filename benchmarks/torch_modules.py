@@ -106,9 +106,9 @@ def measure_encoder(threads: int, samples: int, batch: int) -> str:
 
     torch._dynamo.reset()
     ways = {"eager": step(encoder), "compiled": step(torch.compile(encoder)), "optimized": step(optimized),
-            "optimized, compiled": step(torch.compile(optimized))}
+            "optimized, compiled": step(torch.compile(optimized)), "whole graph": step(torch.compile(encoder, backend="resid"))}
     return row(f"float32 {batch}x128x384", threads, by_turns(ways, samples), ["eager", "compiled"],
-               ["optimized", "optimized, compiled"])
+               ["optimized", "optimized, compiled", "whole graph"])
 
 
 def make_model(name: str) -> tuple[Any, Any]:
@@ -214,8 +214,8 @@ def measure_all(options: argparse.Namespace) -> None:
     lines = [f"- Measured on: {processor()}, {os.cpu_count()} processors, PyTorch {torch.__version__}.",
              f"- Medians in ms of {options.samples} turns ± half the distance of the quartiles; the ratio is the median of those within a turn.",
              "", "| DropoutAddNorm | threads | eager | compiled | resid | of the better one's speed |", "|---|---:|---:|---:|---:|---:|",
-             *found["chain"], "", "| encoder | threads | eager | compiled | optimized | optimized, compiled | better of these to better of those |",
-             "|---|---:|---:|---:|---:|---:|---:|", *found["encoder"], "",
+             *found["chain"], "", "| encoder | threads | eager | compiled | optimized | optimized, compiled | whole graph | best of these to better of those |",
+             "|---|---:|---:|---:|---:|---:|---:|---:|", *found["encoder"], "",
              "| model | threads | eager | compiled | resid | over compiled | over eager | first result beyond backend=\"eager\" |",
              "|---|---:|---:|---:|---:|---:|---:|---:|", *found["model"], "",
              "| weights | threads | µs of a call that does nothing (fastest) | resid | eager | resid beyond nothing |",
