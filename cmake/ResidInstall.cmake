@@ -84,7 +84,7 @@ install(EXPORT ResidDialectTargets NAMESPACE Resid:: DESTINATION "${RESID_PACKAG
 configure_file(cmake/ResidDialect.cmake.in "${PROJECT_BINARY_DIR}/cmake/ResidDialect.cmake" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/cmake/ResidDialect.cmake"
   DESTINATION "${RESID_PACKAGE_DIR}" COMPONENT development)
-install(FILES dialect/ActivationKinds.h dialect/DropoutScheme.h dialect/NormKinds.h dialect/Placement.h dialect/ResidDialect.h
+install(FILES dialect/ActivationKinds.h dialect/DropoutScheme.h dialect/NormKinds.h dialect/Placement.h dialect/QuantizedResult.h dialect/ResidDialect.h
   dialect/ResidEnums.h dialect/Shapes.h dialect/TextHooks.h
   DESTINATION "${RESID_DIALECT_INCLUDEDIR}/dialect" COMPONENT development)
 install(FILES passes/Passes.h DESTINATION "${RESID_DIALECT_INCLUDEDIR}/passes" COMPONENT development)

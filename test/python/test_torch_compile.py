@@ -396,6 +396,37 @@ def test_gradients_are_resids(name):
     assert found.gradients == "gradients are resid's" and found.share == 1.0 and found.programs == 1
 
 
+def test_rows_of_padding_have_no_gradient():
+    for head in (False, True):
+        torch._dynamo.reset()
+        embedding = nn.Embedding(5, 4, padding_idx=1)
+        last = nn.Linear(4, 5)
+        if head:
+            last.weight = embedding.weight
+        model, ids = nn.Sequential(embedding, nn.LayerNorm(4), last), torch.tensor([[0, 1, 2, 1]])
+        parameters = list(model.parameters())
+        right = [gradient.clone() for gradient in gradients_of(model, parameters, ids)]
+        near_gradients(gradients_of(torch.compile(model, backend="resid"), parameters, ids), right)
+        assert head or not right[0][1].any()
+        assert rt.report()[-1].gradients.startswith("gradients are PyTorch's" if head else "gradients are resid's")
+
+
+def test_results_that_have_no_gradient():
+    x, w = torch.randn(3, 4), torch.randn(4, 4, requires_grad=True)
+    y, z = torch.compile(lambda x, w: (x * 2 + 1, (x @ w).exp()), backend="resid")(x, w)
+    assert not y.requires_grad and z.requires_grad
+
+
+def test_steps_of_fused_optimizers_are_seen():
+    """They write weights and leave the count of versions as it is."""
+    model, x = Net().eval(), torch.randn(5, 32)
+    compiled, optimizer = torch.compile(model, backend="resid"), torch.optim.AdamW(model.parameters(), lr=0.1, fused=True)
+    for _ in range(2):
+        near(model, compiled, x)
+        model(x).sum().backward()
+        optimizer.step()
+
+
 def test_gradients_of_some():
     """Of frozen weights there are none. They add up, and a graph that is kept gives them twice."""
     model, x = Net(), torch.randn(5, 32, requires_grad=True)
@@ -440,7 +471,8 @@ def test_gradients_of_a_second_run():
     def through_sort(x):
         return x.exp() * x.sort(1)[0]
 
-    for f, why in ((stopped, "which gradients flow"), (through_sort, "'linalg.generic' op has no gradient")):
+    for f, why in ((stopped, "which gradients flow"), (through_sort, "gradients of sort"), (lambda x: x.clamp(0, 1), "gradients of clamp"),
+                   (lambda x: torch.cat([x.cos(), x.norm(dim=-1, keepdim=True)], 1), "gradients of")):
         right = [gradient.clone() for gradient in gradients_of(f, [x], x)]
         near_gradients(gradients_of(torch.compile(f, backend="resid"), [x], x), right)
         assert "second run" in rt.report()[-1].gradients and why in rt.report()[-1].gradients

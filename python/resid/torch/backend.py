@@ -179,6 +179,9 @@ def _make_with_gradients(partition: Partition, module: GraphModule, inputs: "Seq
         return None, reason
     partition.run()
     differentiable = training.find_differentiable(partition.captured, inputs)
+    reason = training.find_unknown(partition.pieces.values(), differentiable)
+    if reason:
+        return None, reason
     try:
         return {stage: training.make(piece, differentiable) for stage, piece in partition.pieces.items()}, ""
     except resid.CompileError as error:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook
 from torch.utils._sympy.printers import PythonPrinter
 
 import resid
@@ -17,6 +18,17 @@ from resid_runtime._caller import Bound
 
 from .graphs import value_of
 from .partition import Piece
+
+
+# How many steps optimizers have taken: fused ones write weights and do not count that as a new version.
+_steps = [0]
+
+
+def _count_step(*_: Any) -> None:
+    _steps[0] += 1
+
+
+register_optimizer_step_post_hook(_count_step)
 
 
 class CompiledPiece:
@@ -54,6 +66,7 @@ class CompiledPiece:
         # Results are made like an argument, where there is one.
         self.make_shapes = None if known and self.kernel.signature.arguments else eval(self.shapes, {"math": math})
         self.bound: "Bound | None" = None
+        self.steps = 0
 
     def __reduce__(self) -> Any:
         kept = ("mode", "name", "text", "function", "inputs", "weights", "names", "constants", "shapes", "dtypes")
@@ -67,8 +80,10 @@ class CompiledPiece:
 
     def __call__(self, *given: Any) -> "tuple[torch.Tensor, ...]":
         bound = self.bound
-        if bound is None or not bound.holds(given):
+        steps = _steps[0]
+        if bound is None or steps != self.steps or not bound.holds(given):
             bound = self.bound = self._bind(given)
+            self.steps = steps
         if self.make_shapes is None:
             return bound(given, threads=torch.get_num_threads())
         shapes = self.make_shapes([given[place].shape for place in self.inputs])

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -30,6 +30,38 @@ def find_refusal(module: GraphModule) -> str:
     return ""
 
 
+# Whose gradients are PyTorch's at every point. Others may have another one where a function has a corner, or where exp overflows.
+_KNOWN = frozenset("""
+_log_softmax _softmax _to_copy _unsafe_view add addmm alias baddbmm bmm cat chunk clone contiguous cos cross_entropy_loss div
+dropout embedding erf exp expand expand_as flatten gelu getitem layer_norm linear log_softmax matmul mean mm mul native_layer_norm
+neg nll_loss nll_loss_forward permute pow reciprocal relu reshape rms_norm rsqrt rsub scaled_dot_product_attention select silu sin
+slice softmax split split_with_sizes squeeze stack sub sum t tanh to transpose type_as unbind unflatten unsqueeze view""".split())
+
+
+def find_unknown(pieces: "Iterable[Piece]", differentiable: "set[Node]") -> str:
+    """Which node of a program may have another gradient than PyTorch's, and an empty text where none has."""
+    for node in (node for piece in pieces for node in piece.nodes if node in differentiable):
+        name = str(getattr(node.target, "__name__", node.target)).split(".")[0]
+        exponent = node.args[1] if name == "pow" else 1
+        if name not in _KNOWN or not (isinstance(exponent, (int, float)) and exponent >= 1):
+            return f"{node.name}: gradients of {name} are not taken for PyTorch's at every point"
+        if name == "embedding" and _find_padding(node.args[0]) is None:
+            return f"{node.name}: the weight has a row of padding and other readers, or gradients by frequency"
+    return ""
+
+
+def _find_padding(weight: Any) -> "int | None":
+    """The row of a weight that has no gradient, since embeddings take it for padding; -1 where each row has one. None where its
+    readers differ."""
+    found = set()
+    for user in weight.users:
+        is_embedding = str(user.target) == "aten.embedding.default"
+        found.add(user.args[2] if is_embedding and len(user.args) == 3 and user.args[0] is weight and user.args[1] is not weight else -1)
+        if is_embedding and (len(user.args) > 3 or user.kwargs):
+            return None
+    return found.pop() if len(found) == 1 and (found == {-1} or weight.op == "placeholder") else None
+
+
 def find_differentiable(captured: Captured, inputs: "Sequence[Any]") -> "set[Node]":
     """The nodes through which gradients reach an input that requires one."""
     given = iter(inputs)
@@ -48,15 +80,16 @@ def find_differentiable(captured: Captured, inputs: "Sequence[Any]") -> "set[Nod
 class TrainedPiece:
     """Called as CompiledPiece is. Raises resid.CompileError where the compiler has no gradient for what the piece computes."""
 
-    def __init__(self, piece: Piece, wrt: "list[int]") -> None:
+    def __init__(self, piece: Piece, wrt: "list[int]", has_gradient: "list[bool]", padding: "Mapping[int, int]") -> None:
         assert piece.imported is not None
         self.__name__, self.__module__ = piece.name, __name__
         own = {node.name: len(piece.inputs) + place for place, node in enumerate(piece.weights)}
         # Of the program's arguments, which of those given, or a constant.
         self.arguments: list[Any] = [*range(len(piece.inputs)),
                                      *(own.get(name, torch.from_numpy(array)) for name, array in piece.imported.weights.items())]
-        places = [self.arguments.index(place) for place in wrt]
-        self.wrt = wrt
+        at = {place: index for index, place in enumerate(self.arguments) if isinstance(place, int)}
+        places = [at[place] for place in wrt]
+        self.wrt, self.has_gradient, self.padding = wrt, has_gradient, padding
         self.module = resid.compile(piece.imported.text, grad=piece.imported.function, wrt=places, quiet=True)
         kernel = self.module[piece.imported.function]
         found = gradients.find(kernel)
@@ -83,7 +116,7 @@ class _Differentiated(torch.autograd.Function):
         made = piece.forward(*values, threads=torch.get_num_threads())
         made = made if isinstance(made, tuple) else (made,)
         results = made[: piece.results]
-        ctx.mark_non_differentiable(*(result for result in results if not result.is_floating_point()))
+        ctx.mark_non_differentiable(*(result for result, has_gradient in zip(results, piece.has_gradient) if not has_gradient))
         # `given` and not copies of it: a write between forward and backward is then an error, as in PyTorch.
         ctx.save_for_backward(*given, *made[piece.results :])
         ctx.piece, ctx.count = piece, len(given)
@@ -97,12 +130,18 @@ class _Differentiated(torch.autograd.Function):
         incoming = [gradient.contiguous() for gradient in outer if gradient.is_floating_point()]
         found = piece.backward(*values, *tensors[ctx.count :], *incoming, threads=torch.get_num_threads())
         by_place = dict(zip(piece.wrt, found if isinstance(found, tuple) else (found,), strict=True))
+        for place, row in piece.padding.items():
+            by_place[place][row] = 0
         return None, *(by_place.get(place) if needed else None for place, needed in enumerate(ctx.needs_input_grad[1:]))
 
 
 def make(piece: Piece, differentiable: "set[Node]") -> Any:
     """The piece with gradients for what asks for them; as CompiledPiece where nothing does."""
-    wrt = [place for place, node in enumerate([*piece.inputs, *piece.weights]) if node in differentiable]
+    read = [*piece.inputs, *piece.weights]
+    wrt = [place for place, node in enumerate(read) if node in differentiable]
     if wrt and differentiable.isdisjoint(piece.outputs):
         wrt = []
-    return TrainedPiece(piece, wrt) if wrt else CompiledPiece(piece)
+    if not wrt:
+        return CompiledPiece(piece)
+    padding = {place: row for place in wrt if (row := _find_padding(read[place])) is not None and row >= 0}
+    return TrainedPiece(piece, wrt, [node in differentiable for node in piece.outputs], padding)
