@@ -253,7 +253,7 @@ NAMED = {
     "complex": (lambda x: torch.view_as_real(x.to(torch.complex64)), "element type complex64"),
     "number": (lambda x: (x, 5), "output 'output': expected tensors as results, found 5"),
     "quotient": (lambda x: torch.div(x, 2, rounding_mode="floor"), "rounding_mode = 'floor' of f32"),
-    "training": (lambda x: torch.nn.functional.dropout(x, 0.5, training=True), "'dropout': train = True"),
+    "training": (lambda x: torch.nn.functional.dropout(x, 0.5, training=True), "'dropout': p = 0.5 in training: expected inference"),
 }
 
 
