@@ -27,8 +27,8 @@ struct ResidPassOptions {
 };
 
 /// Appends the passes every program goes through before it is lowered: quantised results are expanded, in
-/// inference mode dropout is removed, then blocks are expanded, canonical forms, common subexpressions, and fusion of residual adds with norms. None of them
-/// changes a rounding. `manager` may be anchored on a module or on a function.
+/// inference mode dropout is removed, then blocks are expanded, canonical forms, common subexpressions, and fusion of
+/// residual adds with norms. None of them changes a rounding. `manager` may be anchored on a module or on a function.
 void buildResidPassPipeline(OpPassManager &manager, const ResidPassOptions &options);
 
 #define GEN_PASS_REGISTRATION

@@ -112,9 +112,9 @@ void FlatOps::drawAddNorm() {
   auto op = AddNormOp::create(
       b, scope.loc(), normalized, sum, drawStatistics(n, sum), NormKindAttr::get(b.getContext(), n.kind), x.value, f,
       bias, d.seed, d.step, d.origin.row, d.origin.site, d.origin.col, d.origin.local, d.origin.global, parts.gate,
-      parts.skip, parts.also, parts.alsoScale, n.alpha, n.gamma, n.beta, /*static_scale=*/Value(), n.epsilon, d.p, d.site, parts.skipScale,
-      parts.branchScale, n.normRank, n.groups, unit(n.zeroCenteredGamma), unit(n.gamma && random.chance(0.15)),
-      GranularityAttr(), /*group=*/IntegerAttr());
+      parts.skip, parts.also, parts.alsoScale, n.alpha, n.gamma, n.beta, /*static_scale=*/Value(), n.epsilon, d.p,
+      d.site, parts.skipScale, parts.branchScale, n.normRank, n.groups, unit(n.zeroCenteredGamma),
+      unit(n.gamma && random.chance(0.15)), GranularityAttr(), /*group=*/IntegerAttr());
   keep(op->getResults(), x.dims);
 }
 

@@ -51,14 +51,13 @@ Stream drawBlock(Scope &scope, Style &style, const Stream &x, unsigned depth) {
   bool isNarrowAffine = norms.hasGamma && random.chance(0.1);
   DropoutParts d = drawDropout(scope, style);
   AddParts parts = drawAddParts(scope, style, x);
-  auto block =
-      BlockOp::create(b, scope.loc(), x.getType(), /*scale=*/Type(), PlacementAttr::get(b.getContext(), placement), x.value,
-                      norms.parameters, d.seed, d.step, d.origin.row, d.origin.site, d.origin.col, d.origin.local,
-                      d.origin.global, parts.gate, parts.skip, parts.also, parts.alsoScale, /*read_weights=*/Value(),
-                      /*write_weights=*/Value(), /*mix=*/Value(), /*static_scale=*/Value(), b.getArrayAttr(norms.attributes), d.p, d.site,
-                      parts.skipScale, parts.branchScale, isNarrowAffine ? b.getUnitAttr() : UnitAttr(),
-                      /*streams=*/UnitAttr(), b.getF64FloatAttr(1.0),
-                      GranularityAttr(), /*group=*/IntegerAttr());
+  auto block = BlockOp::create(
+      b, scope.loc(), x.getType(), /*scale=*/Type(), PlacementAttr::get(b.getContext(), placement), x.value,
+      norms.parameters, d.seed, d.step, d.origin.row, d.origin.site, d.origin.col, d.origin.local, d.origin.global,
+      parts.gate, parts.skip, parts.also, parts.alsoScale, /*read_weights=*/Value(),
+      /*write_weights=*/Value(), /*mix=*/Value(), /*static_scale=*/Value(), b.getArrayAttr(norms.attributes), d.p,
+      d.site, parts.skipScale, parts.branchScale, isNarrowAffine ? b.getUnitAttr() : UnitAttr(),
+      /*streams=*/UnitAttr(), b.getF64FloatAttr(1.0), GranularityAttr(), /*group=*/IntegerAttr());
   drawRegion(scope, style, block, x.dims, depth);
   return x.with(block.getResult());
 }

@@ -39,7 +39,8 @@ LogicalResult checkModule(ModuleOp module);
 Location getTextLocation(llvm::SourceMgr &sourceManager, const char *place, MLIRContext &context);
 
 /// Parses, verifies and checks `buffer`, which `sourceManager` takes over. Arguments of functions without the attribute
-/// `resid.name` get the name they have in the text. Quantised results of ops are expanded. Null after an error was reported (`file:line:col: error: …`).
+/// `resid.name` get the name they have in the text. Quantised results of ops are expanded. Null after an error was
+/// reported (`file:line:col: error: …`).
 OwningOpRef<ModuleOp> parseModule(std::unique_ptr<llvm::MemoryBuffer> buffer, llvm::SourceMgr &sourceManager,
                                   MLIRContext &context);
 
