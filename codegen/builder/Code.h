@@ -135,6 +135,7 @@ public:
   /// Fetches the line at an address, which need not be there, into the second level of the cache: lines of far rows
   /// compete for the same few places of the first.
   void prefetch(Value pointer);
+  /// The same for writing, into the first level.
   void prefetchForStore(Value pointer);
   /// Stack memory for so many elements, taken in `entry` and aligned to cache lines.
   Value allocate(Block *entry, Type element, int64_t count);
