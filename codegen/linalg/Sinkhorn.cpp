@@ -214,7 +214,7 @@ Value SinkhornLowering::createBackward(Value logits, Value gradient) {
       numbers.push_back(writeNumbers(builder, kept, values.back(), number));
       return numbers;
     };
-    Numbers carried(first), gradients = readNumbers(builder, given, row, elements);
+    Numbers carried(first);
     carried.push_back(history);
     carried = createLoop(builder, builder.getIndexAttr(iterations - 1), carried, iterate);
     Value kept = carried.back();
@@ -227,6 +227,7 @@ Value SinkhornLowering::createBackward(Value logits, Value gradient) {
       }
       return result;
     };
+    Numbers gradients = readNumbers(builder, given, row, elements);
     gradients = createLoop(builder, builder.getIndexAttr(iterations - 1), gradients, goBack);
     gradients = matrix.differentiate(gradients, first, firstSums, /*isRows=*/false);
     gradients = matrix.differentiate(gradients, softmax, {}, /*isRows=*/true);

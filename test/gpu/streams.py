@@ -213,8 +213,6 @@ def choose_ops(folder, residc=None):
     packed_project(to, 3, 33, 8, 3, "bf16")
     for n, iterations, rows, element in ((4, 20, 133, "f32"), (1, 1, 3, "f32"), (2, 3, 5, "f64"), (6, 4, 9, "f32")):
         sinkhorn(to, "sinkhorn", n, iterations, rows, element)
-    # Each turn of the gradient takes long on an interpreter, so there are fewer.
-    for n, iterations, rows, element in ((4, 6, 133, "f32"), (1, 1, 3, "f32"), (2, 3, 5, "f64"), (6, 2, 9, "f32")):
         sinkhorn(to, "sinkhorn_grad", n, iterations, rows, element)
     dots(to, 4, 4, 300, 5, "f32")
     dots(to, 4, 1, 64, 7, "bf16")

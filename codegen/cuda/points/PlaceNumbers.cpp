@@ -204,6 +204,9 @@ void NumberPlaces::dropConditionsInLoops() {
 void NumberPlaces::sinkScalars() {
   SmallVector<Operation *> found;
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    // A kernel of a loop computes its scalars itself.
+    if (auto loop = dyn_cast<scf::ForOp>(op); loop && loop.getNumResults() == 0 && runsInOrder(loop))
+      return WalkResult::skip();
     if (!computesScalars(op) || !isOfHost(op))
       return WalkResult::advance();
     found.push_back(op);
