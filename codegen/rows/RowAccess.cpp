@@ -54,11 +54,18 @@ static bool isScalarBody(Block &body) {
   });
 }
 
-/// Whether every result is a dimension or the constant 0, and no dimension is used twice.
-static bool isProjection(AffineMap map) { return map.isProjectedPermutation(/*allowZeroInResults=*/true); }
+/// Whether every result is a dimension or the constant 0, and no dimension is used twice. A 0 stands where the operand
+/// has size 1: one element of several is a read at another place.
+static bool isProjection(AffineMap map, Type operand) {
+  return map.isProjectedPermutation(/*allowZeroInResults=*/true) &&
+         llvm::all_of(llvm::enumerate(map.getResults()), [&](auto result) {
+           return isa<AffineDimExpr>(result.value()) || cast<ShapedType>(operand).getDimSize(result.index()) == 1;
+         });
+}
 
 static bool isScalarProgram(linalg::GenericOp op, ArrayRef<AffineMap> maps) {
-  return op.hasPureTensorSemantics() && llvm::all_of(maps, isProjection) && isScalarBody(*op.getBody()) &&
+  return op.hasPureTensorSemantics() && isScalarBody(*op.getBody()) &&
+         llvm::all_of_zip(maps, op->getOperandTypes(), isProjection) &&
          llvm::all_of(op.getInputs().getTypes(), [](Type type) { return isa<RankedTensorType>(type); });
 }
 

@@ -11,7 +11,7 @@
 // CHECK-COUNT-2: first 8 6 4 2 16 14 12 10
 // CHECK:         out0: ok, bit-equal
 
-// RUN: for cpu in native %if x86-64-v3 %{ x86-64-v3 %}; do for function in repeated further doubled halved quartered; do \
+// RUN: for cpu in native %if x86-64-v3 %{ x86-64-v3 %}; do for function in repeated further doubled halved quartered first; do \
 // RUN:   resid-run %s --entry=$function --mcpu=$cpu --check || exit 1; done; done
 
 #row = affine_map<(r, c) -> (r, c)>
@@ -104,6 +104,19 @@ func.func @quartered(%x: tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<2x64xf32
     linalg.yield %b : f32
   } -> tensor<2x64xf32>
   return %y, %n : tensor<2x64xf32>, tensor<2x64xf32>
+}
+
+// One column for all, by each spelling, and one row for all: rows are larger than what is read of them.
+func.func @first(%x: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
+  %e = tensor.empty() : tensor<8x4xf32>
+  %y:2 = linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, 0)>, affine_map<(r, c) -> (r, c mod 1)>, affine_map<(r, c) -> (0, c)>, #row, #row],
+                         iterator_types = ["parallel", "parallel"]} ins(%x, %x, %x : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>)
+      outs(%e, %e : tensor<8x4xf32>, tensor<8x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32, %o: f32, %p: f32):
+    %s = arith.subf %a, %c : f32
+    linalg.yield %s, %b : f32, f32
+  } -> (tensor<8x4xf32>, tensor<8x4xf32>)
+  return %y#0, %y#1 : tensor<8x4xf32>, tensor<8x4xf32>
 }
 
 // Of an open number of columns, a loop reads them.
