@@ -127,10 +127,10 @@ def make_model(name: str) -> tuple[Any, Any]:
 
 
 def measure_model(name: str, threads: int, samples: int) -> str:
-    """Evaluation in f32. The first call of resid is after that of backend="eager", which pays for PyTorch's tracing as well."""
+    """Evaluation in f32, and with integers of 8 bits. The first call of resid is after that of backend="eager", which pays for PyTorch's tracing as well."""
     import torch
 
-    import resid.torch  # noqa: F401  (knows the backend)
+    import resid.torch
 
     model, given = make_model(name)
     ways: dict[str, Callable[[], Any]] = {"eager": lambda: model(given)}
@@ -143,14 +143,16 @@ def measure_model(name: str, threads: int, samples: int) -> str:
             first[backend] = time.perf_counter() - start
         torch.testing.assert_close(result, model(given)[0], rtol=1e-4, atol=1e-4)
         torch._dynamo.reset()
-        for title, backend in (("compiled", "inductor"), ("resid", "resid")):
-            compiled = torch.compile(model, backend=backend)
+        for title, compiled in (("compiled", torch.compile(model)), ("resid", torch.compile(model, backend="resid")),
+                                ("w8a8", resid.torch.compile(model, quantize="w8a8"))):
             compiled(given)
             ways[title] = functools.partial(compiled, given)
         times = by_turns(ways, samples)
     text = row(name, threads, times, ["compiled"], ["resid"])
     over_eager = statistics.median(a / b for a, b in zip(times["eager"], times["resid"]))
-    return f"{text} {over_eager:.2f} | {first['resid'] - first['eager']:.1f} s |"
+    floats = [min(turn) for turn in zip(times["eager"], times["compiled"], times["resid"])]
+    over_floats = statistics.median(a / b for a, b in zip(floats, times["w8a8"]))
+    return f"{text} {over_eager:.2f} | {over_floats:.2f} | {first['resid'] - first['eager']:.1f} s |"
 
 
 def measure_overhead(layers: int, threads: int, samples: int) -> str:
@@ -216,8 +218,8 @@ def measure_all(options: argparse.Namespace) -> None:
              "", "| DropoutAddNorm | threads | eager | compiled | resid | of the better one's speed |", "|---|---:|---:|---:|---:|---:|",
              *found["chain"], "", "| encoder | threads | eager | compiled | optimized | optimized, compiled | whole graph | best of these to better of those |",
              "|---|---:|---:|---:|---:|---:|---:|---:|", *found["encoder"], "",
-             "| model | threads | eager | compiled | resid | over compiled | over eager | first result beyond backend=\"eager\" |",
-             "|---|---:|---:|---:|---:|---:|---:|---:|", *found["model"], "",
+             "| model | threads | eager | compiled | resid | w8a8 | over compiled | over eager | w8a8 over the best f32 | first result beyond backend=\"eager\" |",
+             "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|", *found["model"], "",
              "| weights | threads | µs of a call that does nothing (fastest) | resid | eager | resid beyond nothing |",
              "|---|---:|---:|---:|---:|---:|", *found["overhead"], ""]
     (options.out / "torch.md").write_text("\n".join(lines))

@@ -18,6 +18,7 @@ from torch.nn import functional as F  # noqa: E402
 
 import resid  # noqa: E402
 import resid.torch as rt  # noqa: E402
+from test_torch_optimize import round_rows  # noqa: E402
 
 FIFTEEN = ["BertModel", "DistilBertModel", "GPT2Model", "GPTNeoXModel", "Gemma3TextModel", "GptOssModel", "LlamaModel", "MistralModel",
            "ModernBertModel", "Olmo2Model", "Phi3Model", "Qwen3Model", "RobertaModel", "T5Model", "ViTModel"]
@@ -117,7 +118,7 @@ def test_weights_are_packed_once():
     compiled = torch.compile(model, backend=lambda module, inputs: rt.backend._build(module, inputs, rt.GraphReport(), make))
     near(model, compiled, x)
     (piece,) = made
-    assert len(piece.panels) == 2
+    assert len(piece.made) == 2
     first = piece.bound
     near(model, compiled, x)
     assert piece.bound is first
@@ -681,9 +682,52 @@ def test_two_instances_of_one_class():
         near(model, torch.compile(model, backend="resid"), x)
 
 
+class Layers(nn.Module):
+    """Layers with a bias and without one, in both orders, a head, and one whose weight is read otherwise, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.up, self.down, self.head = nn.Linear(32, 64), nn.Linear(64, 32, bias=False), nn.Linear(32, 7)
+        self.turned, self.shared = nn.Parameter(torch.randn(32, 32)), nn.Parameter(torch.randn(32, 32))
+
+    def forward(self, x):
+        y = F.relu(self.down(F.relu(self.up(x)))) @ self.turned
+        return self.head(F.linear(y, self.shared) + self.shared.sum())
+
+
+def test_integers():
+    """Of resid.quantize's definition; made again when weights change; in a copy, too."""
+    model, x = Layers().eval(), torch.randn(2, 5, 32)
+
+    def linear(x, weight, bias=0.0):
+        (q, s), (w, t) = round_rows(x), round_rows(weight)
+        return (q @ w.T).float() * (s * t.view(-1)) + bias
+
+    @torch.no_grad()
+    def expected():
+        inner = linear(F.relu(linear(x, model.up.weight, model.up.bias)), model.down.weight)
+        return model.head(F.linear(linear(F.relu(inner), model.turned.T), model.shared) + model.shared.sum())
+
+    compiled = rt.compile(model, (x,), quantize="w8a8")
+    assert "integers of 8 bits in 3 linear layers" in str(rt.report(model)[0])
+    with torch.no_grad():
+        exact = model(x)
+        for _ in range(2):
+            torch.testing.assert_close(compiled(x), expected(), rtol=1e-5, atol=1e-5)
+            model.load_state_dict({name: value * 1.5 for name, value in model.state_dict().items()})
+        assert 1e-4 < (expected() - model(x)).norm() / model(x).norm() < 0.05 and not torch.equal(exact, model(x))
+        assert torch.equal(copy.deepcopy(compiled)(x), compiled(x)) and torch.equal(pickle.loads(pickle.dumps(compiled))(x), compiled(x))
+    with pytest.raises(Exception, match="integers have no gradient; call the model under torch.no_grad"):
+        compiled(x)
+
+
 def test_options_are_refused():
-    with pytest.raises(Exception, match="no options"):
+    with pytest.raises(Exception, match="has the option 'quantize', but got 'fast'"):
         torch.compile(Net(), backend="resid", options={"fast": True})(torch.randn(2, 32))
+    with pytest.raises(Exception, match="takes no 'mode'"):
+        torch.compile(Net(), backend="resid", mode="max-autotune")(torch.randn(2, 32))
+    with pytest.raises(ValueError, match="option 'quantize': expected 'w8a8' but got 'w4'"):
+        rt.compile(Net(), quantize="w4")
 
 
 def test_explain():

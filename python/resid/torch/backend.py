@@ -42,13 +42,15 @@ class Placed:
 @dataclasses.dataclass
 class GraphReport:
     """What became of one graph of Dynamo. `refused` says why all of it is PyTorch's; `gradients` where its gradients are from.
-    `kernels` are the programs that were compiled, which have their pictures in svg() and what was fused in report()."""
+    `kernels` are the programs that were compiled, which have their pictures in svg() and what was fused in report(). `integers` says
+    which scheme of integers how many of their linear layers have."""
 
     count: "Callable[[], list[Placed]]" = list
     kernels: "list[resid.Module]" = dataclasses.field(default_factory=list)
     programs: int = 0
     refused: str = ""
     gradients: str = ""
+    integers: str = ""
 
     @functools.cached_property
     def nodes(self) -> "list[Placed]":
@@ -69,8 +71,7 @@ class GraphReport:
         lines = [f"resid: {own} of {len(self.nodes)} nodes, {self.share:.1%} of the floating-point operations, in {self.programs} programs"]
         if self.refused:
             lines.append(f"  all of it is PyTorch's: {self.refused}")
-        if self.gradients:
-            lines.append(f"  {self.gradients}")
+        lines += [f"  {line}" for line in (self.gradients, self.integers) if line]
         lines += [f"  PyTorch's  {node.node:28} {node.operator:36} {node.reason}" for node in self.nodes if node.reason and not self.refused]
         return "\n".join(lines)
 
@@ -123,24 +124,48 @@ def _table(reports: "Sequence[GraphReport]") -> str:
     return "\n".join([*heads, *(line.rstrip() for line in lines)])
 
 
-def compile(model: Any, args: "Sequence[Any]" = (), kwargs: "Mapping[str, Any] | None" = None, *, dynamic: "bool | None" = None) -> Any:
+def compile(model: Any, args: "Sequence[Any]" = (), kwargs: "Mapping[str, Any] | None" = None, *, dynamic: "bool | None" = None,
+            quantize: "str | None" = None) -> Any:
     """torch.compile(model, backend="resid"), and with inputs one call of it without gradients, so that it is compiled for these.
-    `dynamic` is that of torch.compile. What is not covered stays PyTorch's: `report(model)` says what and why."""
-    compiled: Any = torch.compile(model, backend=resid_backend, dynamic=dynamic)
+    `dynamic` is that of torch.compile. What is not covered stays PyTorch's: `report(model)` says what and why.
+
+    `quantize="w8a8"` gives linear layers integers of 8 bits, as resid.quantize does without examples, for evaluation: their results
+    are others then, and have no gradient. Those that a program returns stay as they are. Raises ValueError for another scheme, and
+    a call where gradients are asked for does, too."""
+    options: Any = None if quantize is None else {"quantize": quantize}
+    _find_scheme(options)
+    compiled: Any = torch.compile(model, backend=resid_backend, dynamic=dynamic, options=options)
     if args or kwargs:
         with torch.no_grad():
             compiled(*args, **dict(kwargs or {}))
     return compiled
 
 
-def resid_backend(module: GraphModule, inputs: "Sequence[Any]", **options: Any) -> "Callable[..., Any]":
-    """The backend "resid" of torch.compile."""
+def _find_scheme(options: "Mapping[str, Any] | None") -> "str | None":
+    options = dict(options or {})
+    scheme: "str | None" = options.pop("quantize", None)
     if options:
-        raise TypeError(f"the backend 'resid' has no options, but got {', '.join(options)}")
+        raise TypeError(f"the backend 'resid' has the option 'quantize', but got {', '.join(map(repr, options))}")
+    if scheme not in (None, "w8a8"):
+        raise ValueError(f"option 'quantize': expected 'w8a8' but got {scheme!r}")
+    return scheme
+
+
+def resid_backend(module: GraphModule, inputs: "Sequence[Any]", *, options: "Mapping[str, Any] | None" = None, **others: Any) -> "Callable[..., Any]":
+    """The backend "resid" of torch.compile. `options` may have "quantize", which is that of `compile`."""
+    if others:
+        raise TypeError(f"the backend 'resid' takes no {', '.join(map(repr, others))}")
+    scheme = _find_scheme(options)
+    if scheme and _asks_for_gradients(inputs):
+        raise ValueError("option 'quantize': integers have no gradient; call the model under torch.no_grad()")
     found = GraphReport()
     weights = [weakref.ref(value) for value in inputs if isinstance(value, torch.Tensor)]
     _reports.append((weights, found))
-    return _build(module, inputs, found, make=CompiledPiece)
+    return _build(module, inputs, found, make=functools.partial(CompiledPiece, scheme=scheme))
+
+
+def _asks_for_gradients(inputs: "Sequence[Any]") -> bool:
+    return torch.is_grad_enabled() and any(isinstance(value, torch.Tensor) and value.requires_grad for value in inputs)
 
 
 def _build(module: GraphModule, inputs: "Sequence[Any]", found: GraphReport, make: "Callable[..., Any]") -> "Callable[..., Any]":
@@ -149,7 +174,7 @@ def _build(module: GraphModule, inputs: "Sequence[Any]", found: GraphReport, mak
     except Refused as refused:
         return _refuse(module, found, str(refused))
     partition = Partition(captured)
-    asked = torch.is_grad_enabled() and any(isinstance(value, torch.Tensor) and value.requires_grad for value in inputs)
+    asked = _asks_for_gradients(inputs)
     if asked and captured.written:
         return _refuse(module, found, "it writes what it is given, and gradients are asked for")
     pieces, second_run = _make_with_gradients(partition, module, inputs) if asked else (None, "")
@@ -158,6 +183,8 @@ def _build(module: GraphModule, inputs: "Sequence[Any]", found: GraphReport, mak
     pieces = _make(partition, make) if pieces is None else pieces
     _record(partition, found)
     found.kernels = [piece.module for piece in pieces.values()]
+    layers = sum(len(getattr(piece, "scales", ())) for piece in pieces.values())
+    found.integers = f"integers of 8 bits in {layers} linear layers" if layers else ""
     if not pieces:
         return module.forward
     forward = _assemble(partition, pieces)

@@ -14,6 +14,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 from torch.utils._sympy.printers import PythonPrinter
 
 import resid
+from resid.quantizing import Request
 from resid_runtime._caller import Bound
 
 from .graphs import value_of
@@ -33,11 +34,13 @@ register_optimizer_step_post_hook(_count_step)
 
 class CompiledPiece:
     """Takes the inputs of the piece and then its weights, and gives a tuple with its outputs. A call does nothing in Python for
-    each weight: `Bound` looks whether they are as they were."""
+    each weight: `Bound` looks whether they are as they were. With a `scheme` of resid.quantize, linear layers have integers."""
 
-    def __init__(self, piece: Piece) -> None:
+    def __init__(self, piece: Piece, scheme: "str | None" = None) -> None:
         assert piece.imported is not None
         self.name, self.text, self.function = piece.name, piece.imported.text, piece.imported.function
+        if scheme:
+            self.text, _ = Request(self.text, self.name, scheme, {}, keep_heads=True).run("PREPARED")
         self.inputs = list(range(len(piece.inputs)))  # where they are in what is given
         self.weights = {node.name: len(self.inputs) + place for place, node in enumerate(piece.weights)}
         self.names = list(piece.imported.weights)  # of the program's weights, in its order
@@ -55,12 +58,18 @@ class CompiledPiece:
         own = self.kernel.signature.arguments[len(self.inputs) :]
         prepare = f"{self.function}_prepare"
         self.prepare = module[prepare] if prepare in dir(module) else None
-        # Which of the program's weights are packed, in the order of their panels.
-        self.panels: list[int] = []
+        # Scales of integers come after the program's weights.
+        self.scales = {value.name: place for place, value in enumerate(own) if place >= len(self.names)}
+        # The weights that something is made of, and the places of what is made: panels, and scales after those with integers.
+        self.sources: list[int] = []
+        self.made: list[int] = []
         if self.prepare is not None:
             places = {value.name: place for place, value in enumerate(own)}
-            self.panels = [places[value.name] for value in self.prepare.signature.arguments]
-            if [own[place].type for place in self.panels] != [value.type for value in self.prepare.signature.results]:
+            for value in self.prepare.signature.arguments:
+                self.sources.append(places[value.name])
+                self.made.append(places[value.name])
+                self.made += [place for name, place in self.scales.items() if name == f"{value.name}_scale"]
+            if [own[place].type for place in self.made] != [value.type for value in self.prepare.signature.results]:
                 raise resid.InternalError(f"{prepare}: expected results that are the arguments of {self.function}")
         known = all(isinstance(size, (int, tuple)) for sizes in self.kernel.signature.result_sizes for size in sizes)
         # Results are made like an argument, where there is one.
@@ -95,16 +104,17 @@ class CompiledPiece:
         are. Holds for as long as all have the same address, and those of which something is made the same version. Their memory
         stays in use, so that no other weight can be there."""
         own = [self.weights.get(name, -1) for name in self.names]
-        made_of = {own[place] for place in self.panels} | {place for place in own if place >= 0 and not given[place].is_contiguous()}
+        made_of = {own[place] for place in self.sources} | {place for place in own if place >= 0 and not given[place].is_contiguous()}
         # Found before the weights are read: what another thread writes meanwhile is seen in the next call.
         versions = {place: _find_version(given[place]) if place in made_of else -1 for place in own if place >= 0}
         memory = {place: given[place].detach() for place in versions}
         watched = [(place, memory[place], version) for place, version in versions.items() if version is not None]
-        weights = [memory[place].contiguous() if place >= 0 else self.constants[name] for name, place in zip(self.names, own)]
+        weights: list[Any] = [memory[place].contiguous() if place >= 0 else self.constants[name] for name, place in zip(self.names, own)]
+        weights += [None] * len(self.scales)
         if self.prepare is not None:
-            panels = self.prepare(*(weights[place] for place in self.panels), threads=torch.get_num_threads())
-            for place, panel in zip(self.panels, panels if isinstance(panels, tuple) else (panels,)):
-                weights[place] = panel
+            made = self.prepare(*(weights[place] for place in self.sources), threads=torch.get_num_threads())
+            for place, array in zip(self.made, made if isinstance(made, tuple) else (made,)):
+                weights[place] = array
         return Bound(self.kernel, tuple(self.inputs), tuple(weights), tuple(watched) if len(watched) == len(versions) else None)
 
 
