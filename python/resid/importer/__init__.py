@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -85,11 +86,17 @@ def from_function(function: "Callable[..., Any]", inputs: "Sequence[Any]", dynam
     for place, value in enumerate(inputs):
         if not isinstance(value, torch.Tensor):
             raise TypeError(f"argument 'inputs': expected tensors of PyTorch but got {type(value).__name__} at {place}")
+    try:
+        inspect.signature(function)
+    except ValueError:
+        raise TypeError("argument 'source': expected a function whose arguments have names; write lambda x: f(x) around it") from None
+    from .torch_reader import export
+
     module = torch.nn.Module()
     module.forward = function  # the names of its arguments are the program's
     name = re.sub(r"\W", "_", getattr(function, "__name__", "function")).strip("_") or "function"
     with torch.no_grad():
-        imported = from_exported(torch.export.export(module, tuple(inputs), dynamic_shapes=dynamic_shapes), name=name)
+        imported = from_exported(export(module, inputs, dynamic_shapes=dynamic_shapes), name=name)
     if imported.weights:
         raise TypeError(f"argument 'source': expected a function of its arguments alone, but it reads the tensor '{min(imported.weights)}'; "
                         "give it as an argument")

@@ -76,3 +76,42 @@ def _mod(e: Emitter, node: Node) -> Tensor:
         return binary(p, "arith.remf", left, right)
     one_type(left, right)
     return elementwise(p, [left, right], kind, lambda a, b: moved(p.inner(f"arith.remf {a}, {b} : {kind}"), b))
+
+
+@handles("resid.FloorDiv")
+def _floor_quotient(e: Emitter, node: Node) -> Tensor:
+    """Of integers, rounded down."""
+    p, left, right = e.program, e.input(node, 0), e.input(node, 1)
+    kind = left.element
+    zero, minus = p.scalar(0, kind), p.scalar(-1, kind)
+
+    def whole(divide: Callable[..., str], a: str, b: str) -> str:
+        cut = divide("arith.divsi", a, b)
+        rest = p.inner(f"arith.subi {a}, {p.inner(f'arith.muli {cut}, {b} : {kind}')} : {kind}")
+        below = p.inner(f"arith.addi {cut}, {minus} : {kind}")
+        return p.inner(f"arith.select {_has_other_sign(p, kind, rest, b, zero)}, {below}, {cut} : {kind}")
+
+    return _divided(p, left, right, whole)
+
+
+@handles("resid.Remainder")
+def _remainder(e: Emitter, node: Node) -> Tensor:
+    """Of integers or floats, with the sign of the divisor. A zero of floats has that of the dividend."""
+    p, left, right = e.program, e.input(node, 0), e.input(node, 1)
+    kind, zero = left.element, p.scalar(0, left.element)
+    floating = elements.is_float(kind)
+
+    def moved(rest: str, b: str) -> str:
+        sum_ = p.inner(f"arith.{'addf' if floating else 'addi'} {rest}, {b} : {kind}")
+        return p.inner(f"arith.select {_has_other_sign(p, kind, rest, b, zero)}, {sum_}, {rest} : {kind}")
+
+    if not floating:
+        return _divided(p, left, right, lambda divide, a, b: moved(divide("arith.remsi", a, b), b))
+    return elementwise(p, [left, right], kind, lambda a, b: moved(p.inner(f"arith.remf {a}, {b} : {kind}"), b))
+
+
+def _has_other_sign(p: Program, kind: str, rest: str, b: str, zero: str) -> str:
+    """Whether the rest is not 0 and has another sign than b: the quotient was rounded up then."""
+    less, differs = ("arith.cmpf olt,", "arith.cmpf une,") if elements.is_float(kind) else ("arith.cmpi slt,", "arith.cmpi ne,")
+    signs = [p.inner(f"{less} {name}, {zero} : {kind}") for name in (rest, b)]
+    return p.inner(f"arith.andi {p.inner(f'arith.xori {signs[0]}, {signs[1]} : i1')}, {p.inner(f'{differs} {rest}, {zero} : {kind}')} : i1")

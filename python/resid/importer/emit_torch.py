@@ -29,32 +29,6 @@ def _computed(e: Emitter, node: Node) -> Tensor:
     return Tensor(elements.from_numpy(np.array(value).dtype), (), known=np.array(value))
 
 
-@handles("resid.FloorDiv")
-def _floor_quotient(e: Emitter, node: Node) -> Tensor:
-    """Of integers, rounded down."""
-    return binary(e.program, "arith.floordivsi", e.input(node, 0), e.input(node, 1))
-
-
-@handles("resid.Remainder")
-def _remainder(e: Emitter, node: Node) -> Tensor:
-    """Of integers or floats, with the sign of the divisor."""
-    p, left, right = e.program, e.input(node, 0), e.input(node, 1)
-    kind, zero = left.element, p.scalar(0, left.element)
-    floating = elements.is_float(kind)
-    rest, add = ("arith.remf", "arith.addf") if floating else ("arith.remsi", "arith.addi")
-    less, differs = ("arith.cmpf olt,", "arith.cmpf une,") if floating else ("arith.cmpi slt,", "arith.cmpi ne,")
-
-    def body(a: str, b: str) -> str:
-        cut = p.inner(f"{rest} {a}, {b} : {kind}")
-        signs = [p.inner(f"{less} {name}, {zero} : {kind}") for name in (cut, b)]
-        wrong = p.inner(f"arith.xori {signs[0]}, {signs[1]} : i1")
-        some = p.inner(f"{differs} {cut}, {zero} : {kind}")
-        moved = p.inner(f"{add} {cut}, {b} : {kind}")
-        return p.inner(f"arith.select {p.inner(f'arith.andi {wrong}, {some} : i1')}, {moved}, {cut} : {kind}")
-
-    return elementwise(p, [left, right], kind, body)
-
-
 _BITS = {"resid.BitAnd": "arith.andi", "resid.BitOr": "arith.ori", "resid.BitXor": "arith.xori"}
 
 

@@ -75,7 +75,7 @@ def _binary(r: _Reader, call: Call) -> str:
         if name not in _TRUTHS:
             raise Unsupported(f"{name} of i1")
         return r.add(_TRUTHS[name], [r.operand(left, kind), r.operand(right, kind)])
-    if name == "pow" and right in (0.5, -0.5):
+    if name == "pow" and right in (0.5, -0.5) and kind != "f16":  # which PyTorch takes to f32, and to the general power there
         return r.add("Sqrt" if right > 0 else "resid.Rsqrt", [r.operand(left, kind)])
     tensors = sum(_is_tensor(value) and value.meta["val"].ndim > 0 for value in (left, right))
     take = _factor if name in ("mul", "multiply", "div") and tensors == 1 else _Reader.operand

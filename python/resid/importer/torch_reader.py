@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import elements
-from .errors import Unsupported
+from .errors import ModelError, Unsupported
 from .graph import Argument, Graph, Node
 from .sizes import Dim, Size
 from .torch_guards import conditions, size_of
@@ -40,8 +40,38 @@ class Stored:
     is_parameter: bool
 
 
+def export(model: "torch.nn.Module", args: "Sequence[Any]", kwargs: "Mapping[str, Any] | None" = None,
+           dynamic_shapes: Any = None) -> "torch.export.ExportedProgram":
+    """torch.export of a model. That takes one tensor which is given for two arguments for one argument, so copies are given."""
+    import torch
+    from torch.utils._pytree import tree_map
+
+    seen: set[int] = set()
+
+    def part(value: Any) -> Any:
+        if not isinstance(value, torch.Tensor) or id(value) not in seen:
+            seen.add(id(value))
+            return value
+        return value.detach().clone().requires_grad_(value.requires_grad)
+
+    given, named = tree_map(part, (tuple(args), dict(kwargs or {})))
+    return torch.export.export(model, given, named, dynamic_shapes=dynamic_shapes)
+
+
+def refuse_repeated(program: "torch.export.ExportedProgram") -> None:
+    """Raises ModelError where one tensor was given to torch.export for two arguments."""
+    import torch
+    from torch.utils._pytree import tree_leaves
+
+    given = [value for value in tree_leaves(program.example_inputs) if isinstance(value, torch.Tensor)]
+    if len({id(value) for value in given}) != len(given):
+        raise ModelError("one tensor was given to torch.export for two arguments, of which the graph reads one: export with two tensors")
+
+
 def read_exported(program: "torch.export.ExportedProgram", name: str = "model") -> Graph:
-    """Raises Unsupported with every operator that is not covered, and its node."""
+    """Raises Unsupported with every operator that is not covered, and its node. Raises ModelError where one tensor was given to
+    torch.export for two arguments."""
+    refuse_repeated(program)
     guarded = program
     if any(writes(node) for node in program.graph.nodes):
         program = program.run_decompositions({})  # of writes in place only; operators stay whole

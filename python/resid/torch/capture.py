@@ -12,6 +12,8 @@ import torch
 from torch import nn
 from torch.fx import GraphModule
 
+from resid.importer.torch_reader import export, refuse_repeated
+
 from . import forms
 from .modules import DropoutState
 from .rewrite import Report, rewrite
@@ -42,10 +44,11 @@ def optimize(model: nn.Module | torch.export.ExportedProgram, args: Sequence[Any
     if quantize is not None:
         _check_quantize(quantize, model, args is None and kwargs is None)
     if isinstance(model, torch.export.ExportedProgram):
+        refuse_repeated(model)
         return _optimize_graph(model.module(), seed, report, quantize)
     if args is None and kwargs is None:
         return _compile(model, backend, seed, report)
-    program = torch.export.export(model, tuple(args or ()), dict(kwargs or {}), dynamic_shapes=dynamic_shapes)
+    program = export(model, args or (), kwargs, dynamic_shapes)
     return _optimize_graph(program.module(), seed, report, quantize)
 
 
