@@ -59,6 +59,9 @@ def TrackDestinations : Pass<"resid-track-destinations"> {
     This pass writes results to the buffer's tensor first. Then the analysis sees the conflict, and one of the two gets
     a buffer of its own.
 
+    A branch of a condition that makes a result hands on a copy of what others read, too. One buffer could not be that of
+    both.
+
     A `linalg.fill` is repeated for each reader, so that layers which start from the same zeros need no copies. So is a
     `tensor.empty`, so that the memory of one layer's temporaries is free when the layer is done.
 

@@ -105,6 +105,30 @@ static void fillForBothBranches(scf::IfOp condition) {
   }
 }
 
+/// A branch that hands on what others read, too, where the condition makes a result: it hands on a copy, which is made
+/// in the result's buffer. That could not be the buffer of both.
+static void copyForResult(Operation *condition) {
+  if (!isa<scf::IfOp, scf::IndexSwitchOp>(condition))
+    return;
+  auto isDestination = [](Operation *user) { return isa<bufferization::MaterializeInDestinationOp>(user); };
+  auto isElsewhere = [&](Operation *user) { return !condition->isAncestor(user); };
+  for (OpResult result : condition->getResults()) {
+    if (llvm::none_of(result.getUsers(), isDestination))
+      continue;
+    for (Region &branch : condition->getRegions()) {
+      Operation *yield = branch.front().getTerminator();
+      Value value = yield->getOperand(result.getResultNumber());
+      if (branch.isAncestor(value.getParentRegion()) || llvm::none_of(value.getUsers(), isElsewhere))
+        continue;
+      OpBuilder builder(yield);
+      Location loc = yield->getLoc();
+      Value empty = tensor::EmptyOp::create(builder, loc, tensor::getMixedSizes(builder, loc, value),
+                                            cast<RankedTensorType>(value.getType()).getElementType());
+      yield->setOperand(result.getResultNumber(), linalg::CopyOp::create(builder, loc, value, empty).getResult(0));
+    }
+  }
+}
+
 /// The same for tensors without contents: what one op is done with is no memory that another one has to wait for.
 static void allocateForEachUser(tensor::EmptyOp empty) {
   for (OpOperand &use : llvm::make_early_inc_range(empty->getUses())) {
@@ -142,6 +166,7 @@ struct TrackDestinations : public buffers::impl::TrackDestinationsBase<TrackDest
         writes.push_back(write);
     });
     getOperation()->walk(fillForBothBranches);
+    getOperation()->walk(copyForResult);
     for (linalg::FillOp fill : fills)
       fillForEachReader(fill);
     for (tensor::EmptyOp empty : empties)

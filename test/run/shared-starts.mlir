@@ -9,6 +9,7 @@
 // RUN: resid-run %s --check --entry=both_branches --arg=f64[4x4]=random:1 --arg=f64[4x4]=random:2 --arg=false
 // RUN: resid-run %s --check --entry=steps --arg=f32[5x8]=random:1 --arg=f32[2x8]=random:2 | FileCheck %s --check-prefix=STEPS
 // STEPS-COUNT-4: ok
+// RUN: for c in true false; do for d in true false; do resid-run %s --check --entry=handed_on --arg=f32[3x8]=random:1 --arg=$c --arg=$d || exit 1; done; done
 // RUN: resid-opt %s --resid-inline-calls --resid-prepare-entries --resid-row-kernels --resid-bufferize | FileCheck %s
 
 // The start of two loops.
@@ -132,4 +133,21 @@ func.func @steps(%x: tensor<5x8xf32>, %y: tensor<2x8xf32>)
     scf.yield %na, %nb, %nc, %nd : tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>
   }
   return %r#0, %r#1, %r#2, %r#3 : tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>
+}
+
+// Branches hand on what is a result, too.
+func.func @handed_on(%x: tensor<?x8xf32>, %c: i1, %d: i1) -> (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) {
+  %a = math.tanh %x : tensor<?x8xf32>
+  %y, %w = scf.if %c -> (tensor<?x8xf32>, tensor<?x8xf32>) {
+    %b = math.exp %a : tensor<?x8xf32>
+    %z = scf.if %d -> (tensor<?x8xf32>) {
+      scf.yield %b : tensor<?x8xf32>
+    } else {
+      scf.yield %a : tensor<?x8xf32>
+    }
+    scf.yield %b, %z : tensor<?x8xf32>, tensor<?x8xf32>
+  } else {
+    scf.yield %a, %x : tensor<?x8xf32>, tensor<?x8xf32>
+  }
+  return %a, %y, %w : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>
 }
