@@ -139,17 +139,9 @@ struct SplitFMA : public OpRewritePattern<math::FmaOp> {
   }
 };
 
-/// Whether an f32 was an f16 before. LLVM takes the larger or the smaller of such numbers in f16, where that is a call
-/// into a library.
-bool comesFromHalf(Value value, unsigned depth = 8) {
-  Operation *op = value.getDefiningOp();
-  if (auto extension = dyn_cast_if_present<arith::ExtFOp>(op))
-    return getElementTypeOrSelf(extension.getIn().getType()).isF16();
-  return depth != 0 && isa_and_present<arith::MaxNumFOp, arith::MinNumFOp, arith::SelectOp>(op) &&
-         llvm::any_of(op->getOperands(), [&](Value operand) { return comesFromHalf(operand, depth - 1); });
-}
-
-/// maxnumf and minnumf: a where b is a NaN, else the one that is ahead, b where none is.
+/// maxnumf and minnumf: a where b is a NaN, else the one that is ahead, b where none is. LLVM's own ops would be calls
+/// into a library for what was f16, take +0 for the larger zero on some targets, and lose the last steps of a loop that
+/// is vectorised for several of them.
 template <typename OpTy, arith::CmpFPredicate isAhead> struct ExpandChoice : public OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
@@ -221,9 +213,7 @@ struct ExpandMath : public arithmetic::impl::ExpandMathBase<ExpandMath> {
   }
 
   bool isFunction(Operation *op) const {
-    if (isa<arith::MaxNumFOp, arith::MinNumFOp>(op))
-      return llvm::any_of(op->getOperands(), [](Value operand) { return comesFromHalf(operand); });
-    return isa<arith::RemFOp>(op) ||
+    return isa<arith::MaxNumFOp, arith::MinNumFOp, arith::RemFOp>(op) ||
            (isa_and_present<math::MathDialect>(op->getDialect()) && !isInstruction(op, hasFMA));
   }
 

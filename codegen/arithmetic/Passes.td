@@ -23,7 +23,7 @@ def ExpandMath : Pass<"resid-expand-math"> {
     exp, tanh and erf of f32 and f64 become polynomials (relative error below 4e-7 and 1e-15), and rsqrt becomes 1/sqrt.
     The other functions are computed in f64, and rounded to f32 where that is the result. sin, cos and tan reduce any
     finite argument modulo π/2, with as many bits of 2/π as it takes. arith.remf is exact (f64 with `fma` only), and
-    arith.maxnumf and minnumf of extended f16 become comparisons. An operation that would still be a call into a
+    arith.maxnumf and minnumf become comparisons. An operation that would still be a call into a
     mathematical library is an error that names it. Quotients of f32 that become integers of at most 127, many by one
     divisor, take its reciprocal and a correction instead of a division each, with the same integers. Without `fma`,
     math.fma becomes a multiplication and an addition, and these stay divisions.
