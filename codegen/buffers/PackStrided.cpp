@@ -61,10 +61,15 @@ bool canBeWrittenInPlace(Value value) {
   return start.getDefiningOp<tensor::EmptyOp>() && llvm::all_of(value.getUses(), readsAnyStride);
 }
 
-/// Whether a slice has its elements along the last axis one after the other.
-template <typename OpTy> bool keepsRows(OpTy slice) {
-  unsigned rank = slice.getStaticSizes().size();
-  return rank > 0 && !slice.getDroppedDims().test(rank - 1) && slice.getStaticStrides().back() == 1;
+/// Whether a slice of an array has its elements along the last axes, so many, one after the other.
+template <typename OpTy> bool keepsRows(OpTy slice, ArrayRef<int64_t> whole, size_t axes) {
+  ArrayRef<int64_t> sizes = slice.getStaticSizes();
+  size_t rank = sizes.size();
+  if (rank < axes || slice.getDroppedDims().test(rank - 1) || slice.getStaticStrides().back() != 1)
+    return false;
+  return llvm::all_of(llvm::seq(rank - axes + 1, rank), [&](size_t axis) {
+    return !slice.getDroppedDims().test(axis) && sizes[axis] == whole[axis] && ShapedType::isStatic(sizes[axis]);
+  });
 }
 
 /// Whether a row kernel runs along the last axis of the operand.
@@ -83,19 +88,36 @@ Value createCopy(OpBuilder &builder, Location loc, Value tensor) {
   return linalg::CopyOp::create(builder, loc, tensor, empty).getResult(0);
 }
 
-/// A column of an array that a kernel reads: the copy is a row.
+/// Whether a slice takes one of several elements along its last axis.
+bool isOneOfSeveral(tensor::ExtractSliceOp slice) {
+  ArrayRef<int64_t> whole = slice.getSourceType().getShape();
+  for (auto [size, all] : llvm::reverse(llvm::zip_equal(slice.getStaticSizes(), whole)))
+    if (size != 1 || all != 1)
+      return size == 1;
+  return false;
+}
+
+/// A column of an array that a kernel reads: the copy is a row. So it is where axes of one element are joined to others
+/// before.
 void packColumn(tensor::ExtractSliceOp slice) {
-  if (keepsRows(slice) || llvm::none_of(slice->getUses(), isAlongColumns))
+  ArrayRef<int64_t> whole = slice.getSourceType().getShape();
+  auto needsRow = [&](OpOperand &use) {
+    if (auto joined = dyn_cast<tensor::CollapseShapeOp>(use.getOwner()))
+      return isOneOfSeveral(slice) && llvm::any_of(joined->getUses(), isAlongColumns);
+    return isAlongColumns(use) && !keepsRows(slice, whole, cast<rows::KernelOp>(use.getOwner()).getColumnDims().size());
+  };
+  if (llvm::none_of(slice->getUses(), needsRow))
     return;
   OpBuilder builder(slice->getContext());
   builder.setInsertionPointAfter(slice);
   Value copy = createCopy(builder, slice.getLoc(), slice);
-  slice.getResult().replaceUsesWithIf(copy, isAlongColumns);
+  slice.getResult().replaceUsesWithIf(copy, needsRow);
 }
 
 /// What a kernel writes into a column is made as a row.
 void unpackColumn(tensor::InsertSliceOp slice) {
-  if (keepsRows(slice) || !slice.getSource().getDefiningOp<rows::KernelOp>())
+  auto kernel = slice.getSource().getDefiningOp<rows::KernelOp>();
+  if (!kernel || keepsRows(slice, slice.getDestType().getShape(), kernel.getColumnDims().size()))
     return;
   OpBuilder builder(slice);
   slice.getSourceMutable().assign(createCopy(builder, slice.getLoc(), slice.getSource()));
