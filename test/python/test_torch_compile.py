@@ -573,22 +573,6 @@ def test_dropouts_that_stay():
         assert why in rt.report()[-1].refused and rt.report()[-1].share == 0.0
 
 
-def test_autocast_stays():
-    model, x = Net().eval(), torch.randn(5, 32)
-    compiled = torch.compile(model, backend="resid")
-    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
-        assert torch.equal(compiled(x), model(x))
-    assert "autocast" in only(model).refused
-
-
-def test_bfloat16_and_inference_mode():
-    model, x = Net().eval().to(torch.bfloat16), torch.randn(5, 32).to(torch.bfloat16)
-    compiled = torch.compile(model, backend="resid")
-    with torch.inference_mode():
-        torch.testing.assert_close(compiled(x), model(x), rtol=2e-2, atol=2e-2)
-    assert only(model).share == 1.0
-
-
 def test_strided_inputs_and_threads():
     model, x = Net().eval(), torch.randn(32, 9).t()
     compiled = torch.compile(model, backend="resid")

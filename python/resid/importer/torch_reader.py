@@ -342,3 +342,10 @@ def array_of(tensor: "torch.Tensor") -> np.ndarray:
     import torch
 
     return tensor.view(torch.int16).numpy().view(elements.to_numpy("bf16"))
+
+
+def tensor_of(array: np.ndarray) -> "torch.Tensor":
+    """Shares memory."""
+    import torch
+
+    return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16) if array.dtype.name == "bfloat16" else torch.from_numpy(array)

@@ -95,7 +95,7 @@ def explain(model: Any, args: "Sequence[Any]" = (), kwargs: "Mapping[str, Any] |
     def look(module: GraphModule, inputs: "list[Any]") -> "Callable[..., Any]":
         found.append(GraphReport())
         try:
-            partition = Partition(capture(module))
+            partition = Partition(capture(module), narrows_weights=True)
             partition.run()
             _record(partition, found[-1])
         except Refused as refused:
@@ -173,8 +173,8 @@ def _build(module: GraphModule, inputs: "Sequence[Any]", found: GraphReport, mak
         captured = capture(module)
     except Refused as refused:
         return _refuse(module, found, str(refused))
-    partition = Partition(captured)
     asked = _asks_for_gradients(inputs)
+    partition = Partition(captured, narrows_weights=not asked)
     if asked and captured.written:
         return _refuse(module, found, "it writes what it is given, and gradients are asked for")
     pieces, second_run = _make_with_gradients(partition, module, inputs) if asked else (None, "")
@@ -271,11 +271,12 @@ def _assemble(partition: Partition, pieces: "Mapping[int, Any]") -> "Callable[..
     """A function of the graph's placeholders: stage by stage, nodes of PyTorch as they are, and each piece as one call."""
     old, new = partition.graph, Graph()
     made: dict[Node, Node] = {}
+    sources = {node: partition.narrowed.get(node, node) for piece in partition.pieces.values() for node in piece.weights}
     output = old.output_node()
     results: Any = output.args[0]
     if len(pieces) == 1 and not partition.captured.written:
         (compiled,), (piece,) = pieces.values(), partition.pieces.values()
-        read = [*piece.inputs, *piece.weights]
+        read = [*piece.inputs, *(sources[node] for node in piece.weights)]
         if list(results) == piece.outputs and all(node.op == "placeholder" for node in read):
             # A graph of PyTorch around it would take as long as a small kernel.
             places = {node: place for place, node in enumerate(old.find_nodes(op="placeholder"))}
@@ -284,15 +285,16 @@ def _assemble(partition: Partition, pieces: "Mapping[int, Any]") -> "Callable[..
     for node in old.find_nodes(op="placeholder"):
         made[node] = new.node_copy(node)
     stages = partition.stages
+    outside = {node for node in partition.narrowed if any(user in partition.left or user.op == "output" for user in node.users)}
     for stage in range(max(stages.values()) + 1):
         if stage % 2:
             piece = partition.pieces[stage]
-            call = new.call_function(pieces[stage], tuple(made[node] for node in [*piece.inputs, *piece.weights]))
+            call = new.call_function(pieces[stage], tuple(made[sources.get(node, node)] for node in [*piece.inputs, *piece.weights]))
             for place, node in enumerate(piece.outputs):
                 made[node] = new.call_function(operator.getitem, (call, place))
             continue
         for node in partition.graph.nodes:
-            is_own = node in partition.left or is_size(node) or node.op == "get_attr"
+            is_own = node in partition.left or is_size(node) or node.op == "get_attr" or node in outside
             if stages[node] == stage and node not in made and is_own and node in partition.needed:
                 made[node] = new.node_copy(node, made.__getitem__)
     written = partition.captured.written
@@ -300,7 +302,19 @@ def _assemble(partition: Partition, pieces: "Mapping[int, Any]") -> "Callable[..
         target = next(node for node in made if node.op == "placeholder" and node.name == name)
         new.call_function(torch.ops.aten.copy_.default, (made[target], made[result]))
     new.output(torch.fx.node.map_arg(tuple(results[len(written) :]), made.__getitem__))
-    return GraphModule(partition.captured.module, new).forward
+    whole: Callable[..., Any] = GraphModule(partition.captured.module, new).forward
+    # Casts are nodes of the graph, and PyTorch's nodes are to cast nothing more.
+    return _with_autocast(whole, False) if partition.captured.casts else whole
+
+
+def _with_autocast(function: "Callable[..., Any]", enabled: bool) -> "Callable[..., Any]":
+    dtype = torch.get_autocast_dtype("cpu")
+
+    def call(*values: Any) -> Any:
+        with torch.autocast("cpu", dtype, enabled):
+            return function(*values)
+
+    return call
 
 
 class _Masked:
@@ -351,8 +365,10 @@ def _with_gradients(forward: "Callable[..., Any]", module: GraphModule) -> "Call
     results: Any = module.graph.output_node().args[0]
     have = [isinstance(result, Node) and bool(getattr(result.meta.get("example_value"), "requires_grad", True)) for result in results]
 
+    again = _with_autocast(module.forward, torch.is_autocast_enabled("cpu"))
+
     def call(*values: Any) -> Any:
-        return _SecondRun.apply(forward, module.forward, have, *values)
+        return _SecondRun.apply(forward, again, have, *values)
 
     return call
 

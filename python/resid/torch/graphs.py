@@ -12,9 +12,11 @@ from typing import Any, TypeAlias
 import torch
 from torch._guards import TracingContext, tracing
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.fx import Graph, GraphModule, Node
-from torch.fx.experimental.proxy_tensor import make_fx
+from torch.amp.autocast_mode import _enter_autocast, _exit_autocast
+from torch.fx import Graph, GraphModule, Interpreter, Node
+from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing, make_fx
 from torch.fx.node import map_arg
+from torch.utils import _pytree as pytree
 
 from resid.importer.torch_reader import writes
 
@@ -28,13 +30,14 @@ class Captured:
     """`module` has the placeholders of Dynamo's graph, in their order. The first results are what the graph writes into the
     placeholders `written`; the others are its own. `views` make results that share memory with an argument or another result.
     Where a dropout drops, `state` is a last placeholder: int64[2], seed and step. Each such node has the name of it and a site of its
-    own in meta["dropout"]."""
+    own in meta["dropout"]. Where `casts` is set, the casts of autocast are nodes, and autocast is off where the graph runs."""
 
     module: GraphModule
     weights: set[str]
     written: list[str]
     views: list[Node]
     state: "Node | None" = None
+    casts: bool = False
 
 
 def capture(module: GraphModule) -> Captured:
@@ -47,11 +50,11 @@ def capture(module: GraphModule) -> Captured:
     for fake in fakes:
         if isinstance(fake, FakeTensor) and (fake.device.type != "cpu" or fake.layout != torch.strided):
             raise Refused(f"a tensor on {fake.device} of layout {fake.layout}: expected dense ones on the CPU")
-    if torch.is_autocast_enabled("cpu") or any("autocast" in str(node.target) for node in module.graph.nodes):
-        raise Refused("autocast: convert the model with .to(torch.bfloat16) in its place")
+    casts = torch.is_autocast_enabled("cpu") or any(node.target is _enter_autocast for node in module.graph.nodes)
     try:
         with tracing(TracingContext(mode)), mode, torch.no_grad():
-            whole = make_fx(module, pre_dispatch=True, tracing_mode="real")(*fakes)
+            whole = _with_casts(module, fakes) if casts else make_fx(module, pre_dispatch=True, tracing_mode="real")(*fakes)
+        with tracing(TracingContext(mode)), mode, torch.no_grad(), torch.autocast("cpu", enabled=False):
             written: list[str] = []
             _drop(whole, _DETACHING)
             _drop_idle_dropout(whole)
@@ -78,7 +81,62 @@ def capture(module: GraphModule) -> Captured:
         if node.op == "call_function" and not _is_plain(node):
             raise Refused(f"{node.target}: it changes more than its results")
     weights = {new.name for old, new in zip(given, whole.graph.find_nodes(op="placeholder"), strict=True) if _is_weight(old)}
-    return Captured(whole, weights, written, views, _number_dropouts(whole.graph, dropouts, mode) if dropouts else None)
+    return Captured(whole, weights, written, views, _number_dropouts(whole.graph, dropouts, mode) if dropouts else None, casts)
+
+
+def _with_casts(module: GraphModule, fakes: "list[Any]") -> GraphModule:
+    """The graph with what autocast does as nodes: first operators in its regions, then operators with casts. No cast is kept from an
+    earlier one, since it would be no node."""
+    with torch.autocast("cpu", torch.get_autocast_dtype("cpu"), torch.is_autocast_enabled("cpu"), cache_enabled=False):
+        for keeps_regions in (True, False):
+            module = make_fx(_Casting(module, keeps_regions).run, pre_dispatch=True, tracing_mode="real")(*fakes)
+    return module
+
+
+class _Casting(Interpreter):
+    """Calls each operator for which autocast has a rule by this rule: the casts are seen, and autocast is off in it. An operator
+    that calls such ones is taken apart where its result would have another type."""
+
+    def __init__(self, module: GraphModule, keeps_regions: bool = False) -> None:
+        super().__init__(module)
+        self.keeps_regions = keeps_regions
+        self.entered: list[Any] = []
+
+    def call_function(self, target: Any, args: "tuple[Any, ...]", kwargs: "dict[str, Any]") -> Any:
+        with torch._C.DisableTorchFunction():  # the mode of make_fx would enter no region, and call operators without their rules
+            if target is _enter_autocast:
+                self.entered.append(_enter_autocast(*args[:3], False))
+            elif target is _exit_autocast:
+                _exit_autocast(self.entered.pop())
+            elif torch.is_autocast_enabled("cpu") and isinstance(target, torch._ops.OpOverload):
+                if _has_kernel(target, "AutocastCPU"):
+                    return target._op_dk(torch._C.DispatchKey.AutocastCPU, *args, **kwargs)
+                if _has_kernel(target, "CompositeImplicitAutograd") and _gets_other_types(target, args, kwargs):
+                    flat, spec = pytree.tree_flatten((args, kwargs))
+                    with disable_proxy_modes_tracing():
+                        apart = make_fx(lambda *flat: _take_apart(target, pytree.tree_unflatten(flat, spec)), pre_dispatch=True)(*flat)
+                    return _Casting(apart).run(*flat)
+        if target in (_enter_autocast, _exit_autocast) and not self.keeps_regions:
+            return None
+        return super().call_function(target, args, kwargs)
+
+
+def _has_kernel(target: Any, key: str) -> bool:
+    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(target.name(), key))
+
+
+def _gets_other_types(target: "torch._ops.OpOverload", args: "tuple[Any, ...]", kwargs: "dict[str, Any]") -> bool:
+    """Whether autocast changes the type of a result."""
+    found = []
+    with disable_proxy_modes_tracing():
+        for enabled in (True, False):
+            with torch.autocast("cpu", torch.get_autocast_dtype("cpu"), enabled, cache_enabled=False):
+                found.append([getattr(value, "dtype", None) for value in pytree.tree_leaves(target(*args, **kwargs))])
+    return found[0] != found[1]
+
+
+def _take_apart(target: "torch._ops.OpOverload", given: Any) -> Any:
+    return target.decompose(*given[0], **given[1])
 
 
 def _is_dropout(node: Node) -> bool:

@@ -90,17 +90,25 @@ def is_size(node: Node) -> bool:
 
 
 class Partition:
-    """`left` has the nodes that stay PyTorch's and why. Sizes belong to nobody: programs know them from shapes."""
+    """`left` has the nodes that stay PyTorch's and why. Sizes belong to nobody: programs know them from shapes. With
+    `narrows_weights`, what a weight is after a cast to a narrower type is a weight by itself: programs take it as it is then."""
 
-    def __init__(self, captured: Captured) -> None:
+    def __init__(self, captured: Captured, narrows_weights: bool = False) -> None:
         self.captured = captured
         self.graph = captured.module.graph
         self.nodes = [node for node in self.graph.nodes if node.op == "call_function"]
+        self.narrowed: dict[Node, Node] = {node: node.args[0] for node in self.nodes if narrows_weights and self._is_narrowed(node)}
+        self.weights = captured.weights | {node.name for node in self.narrowed}
         self.left: dict[Node, str] = {}
         self.pieces: dict[int, Piece] = {}
         self.stages: dict[Node, int] = {}
         self._leave_unknown()
         self.leave(captured.views, "a view of an argument or of another result")
+
+    def _is_narrowed(self, node: Node) -> bool:
+        source, kept = node.args[0] if node.args else None, value_of(node)
+        return (operator_name(node) in ("to", "_to_copy") and isinstance(source, Node) and source.name in self.captured.weights
+                and _can_be_weight(kept) and kept.dtype.itemsize < value_of(source).dtype.itemsize)
 
     def run(self) -> None:
         """Imports all pieces. Each round leaves at least one node more, or is the last."""
@@ -135,7 +143,7 @@ class Partition:
         members: dict[int, list[Node]] = {}
         self.stages = {}
         for node in self.graph.nodes:
-            own = int(node.op == "call_function" and node not in self.left and not is_size(node))
+            own = int(node.op == "call_function" and node not in self.left and not is_size(node) and node not in self.narrowed)
             sources = [source for source in node.all_input_nodes if not own or not is_size(source)]
             last = max((self.stages[source] for source in sources), default=0)
             self.stages[node] = last if last % 2 == own else last + 1
@@ -151,7 +159,7 @@ class Partition:
             if self.captured.state is not None and any("dropout" in node.meta for node in nodes):
                 inputs.append(self.captured.state)
             outputs = [node for node in nodes if is_tensor(node) and any(user in needed for user in node.users if user not in inside)]
-            piece = Piece(f"piece_{len(self.pieces)}", nodes, inputs, outputs, self.captured.weights)
+            piece = Piece(f"piece_{len(self.pieces)}", nodes, inputs, outputs, self.weights)
             piece.lend(arguments)
             self.pieces[stage] = piece
 

@@ -14,6 +14,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 from torch.utils._sympy.printers import PythonPrinter
 
 import resid
+from resid.importer.torch_reader import tensor_of
 from resid.quantizing import Request
 from resid_runtime._caller import Bound
 
@@ -43,8 +44,9 @@ class CompiledPiece:
             self.text, _ = Request(self.text, self.name, scheme, {}, keep_heads=True).run("PREPARED")
         self.inputs = list(range(len(piece.inputs)))  # where they are in what is given
         self.weights = {node.name: len(self.inputs) + place for place, node in enumerate(piece.weights)}
+        self.types = {node.name: value_of(node).dtype for node in piece.weights}  # that the program takes them in
         self.names = list(piece.imported.weights)  # of the program's weights, in its order
-        self.constants = {name: torch.from_numpy(array) for name, array in piece.imported.weights.items() if name not in self.weights}
+        self.constants = {name: tensor_of(array) for name, array in piece.imported.weights.items() if name not in self.weights}
         self.shapes = _shapes(piece)
         self.dtypes = [value_of(node).dtype for node in piece.outputs]
         # Inference would drop what drops.
@@ -78,7 +80,7 @@ class CompiledPiece:
         self.steps = 0
 
     def __reduce__(self) -> Any:
-        kept = ("mode", "name", "text", "function", "inputs", "weights", "names", "constants", "shapes", "dtypes")
+        kept = ("mode", "name", "text", "function", "inputs", "weights", "types", "names", "constants", "shapes", "dtypes")
         return _again, ({name: getattr(self, name) for name in kept},)
 
     def among(self, places: "list[int]") -> "Callable[..., tuple[torch.Tensor, ...]]":
@@ -100,16 +102,18 @@ class CompiledPiece:
         return bound(given, out=made, threads=torch.get_num_threads())
 
     def _bind(self, given: "tuple[Any, ...]") -> Bound:
-        """With panels of the weights that have some, and copies of those with gaps between elements. Others are read where they
+        """With panels of the weights that have some, and copies of those of another type or with gaps between elements. Others are read where they
         are. Holds for as long as all have the same address, and those of which something is made the same version. Their memory
         stays in use, so that no other weight can be there."""
         own = [self.weights.get(name, -1) for name in self.names]
-        made_of = {own[place] for place in self.sources} | {place for place in own if place >= 0 and not given[place].is_contiguous()}
+        copied = [place for name, place in self.weights.items() if given[place].dtype != self.types[name] or not given[place].is_contiguous()]
+        made_of = {*(own[place] for place in self.sources), *copied}
         # Found before the weights are read: what another thread writes meanwhile is seen in the next call.
         versions = {place: _find_version(given[place]) if place in made_of else -1 for place in own if place >= 0}
         memory = {place: given[place].detach() for place in versions}
         watched = [(place, memory[place], version) for place, version in versions.items() if version is not None]
-        weights: list[Any] = [memory[place].contiguous() if place >= 0 else self.constants[name] for name, place in zip(self.names, own)]
+        weights: list[Any] = [memory[place].to(self.types[name]).contiguous() if place >= 0 else self.constants[name]
+                              for name, place in zip(self.names, own)]
         weights += [None] * len(self.scales)
         if self.prepare is not None:
             made = self.prepare(*(weights[place] for place in self.sources), threads=torch.get_num_threads())

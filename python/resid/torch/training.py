@@ -13,6 +13,7 @@ from torch.fx import GraphModule, Node
 
 import resid
 from resid import gradients
+from resid.importer.torch_reader import tensor_of
 
 from . import engine
 from .graphs import Captured, value_of
@@ -86,7 +87,7 @@ class TrainedPiece:
         own = {node.name: len(piece.inputs) + place for place, node in enumerate(piece.weights)}
         # Of the program's arguments, which of those given, or a constant.
         self.arguments: list[Any] = [*range(len(piece.inputs)),
-                                     *(own.get(name, torch.from_numpy(array)) for name, array in piece.imported.weights.items())]
+                                     *(own.get(name, tensor_of(array)) for name, array in piece.imported.weights.items())]
         at = {place: index for index, place in enumerate(self.arguments) if isinstance(place, int)}
         places = [at[place] for place in wrt]
         self.wrt, self.has_gradient, self.padding = wrt, has_gradient, padding

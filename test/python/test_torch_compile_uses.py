@@ -1,0 +1,156 @@
+# Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# What users do around torch.compile(model, backend="resid"): autocast, other element types, other modes of gradients. Which results
+# and gradients there are is test_torch_compile.py's.
+
+import copy
+import warnings
+
+import pytest
+
+torch = pytest.importorskip("torch")
+from torch import nn  # noqa: E402
+from torch.nn import functional as F  # noqa: E402
+
+import resid.torch as rt  # noqa: E402
+import torch_models  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+class Net(nn.Module):
+    def __init__(self, width=32):
+        super().__init__()
+        self.first, self.second, self.norm = nn.Linear(width, 64), nn.Linear(64, width), nn.LayerNorm(width)
+
+    def forward(self, x):
+        return self.norm(x + self.second(F.gelu(self.first(x))))
+
+
+def only(model):
+    (found,) = rt.report(model)
+    return found
+
+
+def autocast():
+    return torch.autocast("cpu", torch.bfloat16)
+
+
+def as_good_as(own, eager, right):
+    """The same types, and no more error than eager mode has, against the same in f32."""
+    for a, b, c in zip(own, eager, right, strict=True):
+        assert a.dtype == b.dtype and a.shape == b.shape
+        errors = [float((value.double() - c.double()).norm()) for value in (a, b)]
+        assert errors[0] <= 1.5 * errors[1] + 1e-5 * float(c.double().norm()), errors
+
+
+def make_model(name):
+    return getattr(torch_models, name)(layers=1).eval(), torch.randint(0, 50, (2, 7))
+
+
+@pytest.mark.parametrize("name", ["Bert", "Llama"])
+def test_autocast(name):
+    """Casts are part of the programs, and weights are cast when they are packed. Without autocast is another program."""
+    model, ids = make_model(name)
+    compiled = torch.compile(model, backend="resid")
+    with torch.no_grad():
+        right = model(ids)
+        with autocast():
+            as_good_as([compiled(ids)], [model(ids)], [right])
+        found = only(model)
+        assert found.share == 1.0 and found.programs == 1 and not found.refused
+        (kernel,) = [kernel for kernel in found.kernels[0] if kernel.name == "piece_0"]
+        cast = [parameter for layer in model.modules() if isinstance(layer, nn.Linear) for parameter in layer.parameters()]
+        assert sum("bf16" in value.type for value in kernel.signature.arguments) >= len(cast)
+        torch.testing.assert_close(compiled(ids), right, rtol=1e-5, atol=1e-5)
+
+
+def test_weights_under_autocast():
+    """Are cast once, and again when they have changed. One is read as it is and cast."""
+    weight = nn.Parameter(torch.randn(16, 8))
+    compiled = torch.compile(lambda ids: F.linear(F.embedding(ids, weight), weight) + weight.sum(), backend="resid")
+    ids = torch.tensor([1, 5, 3])
+    for _ in range(2):
+        with torch.no_grad(), autocast():
+            row = weight[ids].bfloat16()
+            torch.testing.assert_close(compiled(ids), F.linear(row, weight.bfloat16()) + weight.sum(), rtol=1e-2, atol=1e-2)
+        with torch.no_grad():
+            weight.mul_(-3)
+    assert only(nn.ParameterList([weight])).programs == 1
+
+
+def test_regions_of_autocast():
+    """Operators that autocast knows and resid does not, inside and outside of regions; one that is made of products."""
+    model, kernel, matrix = Net().eval(), torch.randn(5, 3, 2), torch.randn(3, 5)
+
+    def f(x):
+        with autocast():
+            y = F.conv_transpose1d(x, kernel)
+            z = torch.einsum("bcl,dc->bdl", x, matrix)
+            with torch.autocast("cpu", enabled=False):
+                u = F.conv_transpose1d(x * 3, kernel)
+                v = torch.special.bessel_j0(torch.cat([u, u @ u.mT], 2))
+            w = torch.cat([y, z.float()], 2)
+        return y, z, u, v, w, model(x)
+
+    x = torch.randn(2, 5, 32)
+    compiled = torch.compile(f, backend="resid")
+    for ambient in (False, True):
+        with torch.no_grad():
+            with torch.autocast("cpu", torch.bfloat16, enabled=ambient):
+                own, eager = compiled(x), f(x)
+            assert [value.dtype for value in own] == [value.dtype for value in eager]
+            for a, b in zip(own, eager):
+                tolerance = 2e-2 if ambient or b.dtype == torch.bfloat16 or a is own[4] else 1e-5
+                torch.testing.assert_close(a, b, rtol=tolerance, atol=tolerance)
+            torch.testing.assert_close(own[2:4], eager[2:4], rtol=1e-5, atol=1e-5)
+    found = rt.report(model)
+    assert len(found) == 2 and not any(graph.refused for graph in found)
+    assert "conv_transpose1d" in str(found[1]) and "einsum" not in str(found[1])
+
+
+@pytest.mark.parametrize("stops", [False, True])
+def test_training_under_autocast(stops):
+    """Gradients of resid's own, and those of a second run, which is under autocast too."""
+    encoder, x = torch_models.BertLayer(32, 2, 0.0), torch.randn(2, 7, 32)
+
+    def model(x):
+        y = encoder(x)
+        return y * y.detach() if stops else y
+
+    compiled, found = torch.compile(model, backend="resid"), []
+    for function, enabled in ((compiled, True), (model, True), (model, False)):
+        encoder.zero_grad()
+        with torch.autocast("cpu", torch.bfloat16, enabled=enabled):
+            y = function(x)
+        (y.float() * torch.linspace(-1, 1, y.numel()).view(y.shape).cos()).sin().sum().backward()
+        found.append([y.detach(), *(parameter.grad for parameter in encoder.parameters())])
+    as_good_as(*found)
+    assert only(encoder).share == 1.0 and ("second run" in only(encoder).gradients) == stops
+
+
+def test_models_in_bfloat16():
+    """Compiled in f32 before, too: the type of the weights is another one then."""
+    model, ids = make_model("Llama")
+    compiled = torch.compile(model, backend="resid")
+    with torch.inference_mode():
+        right = compiled(ids)
+        eager = copy.deepcopy(model).to(torch.bfloat16)(ids)
+        model.to(torch.bfloat16)
+        as_good_as([compiled(ids)], [eager], [right])
+    assert [found.share for found in rt.report(model)] == [1.0, 1.0]
+
+
+def test_constants_in_bfloat16():
+    x, sink = torch.randn(3, 4).to(torch.bfloat16), torch.tensor([1.0, 2.0, 3.0, 5.0]).to(torch.bfloat16)
+    before = len(rt.report())
+    compiled = torch.compile(lambda x: x.exp() * torch.tensor([1.0, 2.0, 3.0, 5.0], dtype=torch.bfloat16), backend="resid")
+    torch.testing.assert_close(compiled(x), x.exp() * sink, rtol=2e-2, atol=2e-2)
+    assert rt.report()[before].programs == 1
