@@ -1,9 +1,11 @@
 # Part of resid, under the Apache License v2.0 with LLVM Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What users do around torch.compile(model, backend="resid"): autocast, other element types, other modes of gradients. Which results
-# and gradients there are is test_torch_compile.py's.
+# What users do around torch.compile(model, backend="resid"): autocast, other element types and modes of gradients, copies, pickles,
+# threads. Which results and gradients there are is test_torch_compile.py's.
 
 import copy
+import pickle
+import threading
 import warnings
 
 import pytest
@@ -154,3 +156,150 @@ def test_constants_in_bfloat16():
     compiled = torch.compile(lambda x: x.exp() * torch.tensor([1.0, 2.0, 3.0, 5.0], dtype=torch.bfloat16), backend="resid")
     torch.testing.assert_close(compiled(x), x.exp() * sink, rtol=2e-2, atol=2e-2)
     assert rt.report()[before].programs == 1
+
+
+def step(function, x, model=None):
+    """The result and the gradients of the parameters."""
+    y = function(x)
+    loss = (y * torch.linspace(-1, 1, y.numel()).view(y.shape).cos()).sin().sum()
+    parameters = list((model or function).parameters())
+    gradients = torch.autograd.grad(loss, parameters)
+    for parameter, gradient in zip(parameters, gradients):
+        parameter.grad = gradient
+    return [y.detach(), *gradients]
+
+
+def near(own, right):
+    torch.testing.assert_close(own, right, rtol=1e-5, atol=2e-5)
+
+
+def test_modes_of_gradients():
+    model, x = Net(), torch.randn(5, 32)
+    right, compiled = step(model, x), torch.compile(model, backend="resid")
+    for mode in (torch.inference_mode, torch.no_grad, torch.enable_grad, torch.inference_mode):
+        with mode():
+            y = compiled(x)
+        near(y, right[0])
+        assert y.requires_grad == (mode is torch.enable_grad) and y.is_inference() == (mode is torch.inference_mode)
+    near(step(compiled, x), right)
+
+
+def test_compiled_twice():
+    model, x = Net(), torch.randn(5, 32)
+    near(step(torch.compile(torch.compile(model, backend="resid"), backend="resid"), x, model), step(model, x))
+    near(step(torch.compile(model, backend="resid"), x), step(model, x))
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
+def test_copies(duplicate):
+    """Of a model that was compiled, evaluated and trained. It has weights of its own."""
+    model, x = Net(), torch.randn(5, 32)
+    compiled = rt.compile(model, (x,))
+    right = step(compiled, x)
+    other = duplicate(compiled)
+    near(step(other, x), right)
+    optimizer = torch.optim.SGD(other.parameters(), lr=0.5)
+    optimizer.step()
+    with torch.no_grad():
+        near(compiled(x), right[0])
+        assert not torch.allclose(other(x), right[0], atol=1e-2)
+    near(step(other, x), step(other._orig_mod, x))
+    assert other._orig_mod is not model
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
+def test_copies_of_pieces(duplicate, monkeypatch):
+    """As another backend's cache would hold them: with packed weights, and with gradients."""
+    model, x, made = Net(), torch.randn(5, 32), []
+    bind = rt.pieces.CompiledPiece._bind
+    monkeypatch.setattr(rt.pieces.CompiledPiece, "_bind", lambda self, given: made.append((self, given)) or bind(self, given))
+    compiled = torch.compile(model, backend="resid")
+    right = step(compiled, x)
+    with torch.no_grad():
+        compiled(x)
+    (trained, first), (packed, second) = made
+    assert type(trained).__name__ == "TrainedPiece" and len(packed.panels) == 2
+    again = duplicate(trained)
+    assert again.bound is None and again.text == trained.text
+    (y,) = again(*first)
+    near(y, right[0])
+    parameters = list(model.parameters())
+    near(torch.autograd.grad(y.cos().sum(), parameters), torch.autograd.grad(model(x).cos().sum(), parameters))
+    with torch.no_grad():
+        near(duplicate(packed)(*second)[0], right[0])
+
+
+def test_trained_weights_are_bound_once(monkeypatch):
+    """They are read where they are, so that a step of an optimizer changes nothing. Weights elsewhere are bound anew."""
+    model, x, made = Net(), torch.randn(5, 32), []
+    monkeypatch.setattr(rt.training.TrainedPiece, "_bind", lambda self, given: made.append(self) or rt.pieces.CompiledPiece._bind(self, given))
+    compiled, optimizer = torch.compile(model, backend="resid"), torch.optim.AdamW(model.parameters(), lr=0.1, fused=True)
+    for _ in range(3):
+        near(step(compiled, x), step(model, x))
+        optimizer.step()
+    assert len(made) == 1
+    model.first.weight.data = torch.randn(64, 32)
+    near(step(compiled, x), step(model, x))
+    assert len(made) == 2
+
+
+def test_threads():
+    """Evaluation and training, from four threads at once, the first calls too."""
+    model, xs, found = Net(), [torch.randn(5, 32) for _ in range(4)], {}
+    compiled = torch.compile(model, backend="resid")
+
+    def call(place):
+        for _ in range(3):
+            with torch.no_grad():
+                y = compiled(xs[place])
+            result = compiled(xs[place])
+            found[place] = [y, result.detach(), *torch.autograd.grad(result.sin().sum(), list(model.parameters()))]
+
+    threads = [threading.Thread(target=call, args=(place,)) for place in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for place in range(4):
+        result = model(xs[place])
+        near(found[place], [result.detach(), result.detach(), *torch.autograd.grad(result.sin().sum(), list(model.parameters()))])
+
+
+def test_loaded_weights():
+    """After evaluation and training, into the same memory and as new tensors."""
+    model, x = Net(), torch.randn(5, 32)
+    compiled = rt.compile(model, (x,))
+    near(step(compiled, x), step(model, x))
+    for assign in (False, True):
+        for target in (model, compiled):
+            target.load_state_dict({name: value + 0.3 * torch.randn_like(value) for name, value in target.state_dict().items()}, assign=assign)
+            with torch.no_grad():
+                near(compiled(x), model(x))
+            near(step(compiled, x), step(model, x))
+
+
+def test_other_types_afterwards():
+    model, x = Net(), torch.randn(5, 32)
+    compiled = rt.compile(model, (x,))
+    step(compiled, x)
+    for dtype, tolerance in ((torch.bfloat16, 5e-2), (torch.float64, 1e-5)):
+        model.zero_grad()
+        model.to(dtype)
+        torch.testing.assert_close(step(compiled, x.to(dtype)), step(model, x.to(dtype)), rtol=tolerance, atol=tolerance)
+
+
+def test_data():
+    """What `.data` gives shares memory with its tensor, and no gradient flows through it."""
+
+    def f(x, weight):
+        x = x.exp()
+        x.data.add_(1)
+        return x * weight.data + x.data * weight
+
+    x, weight = torch.randn(3, 4, requires_grad=True), torch.randn(4, requires_grad=True)
+    compiled, before = torch.compile(f, backend="resid"), len(rt.report())
+    with torch.no_grad():
+        near(compiled(x, weight), f(x, weight))
+    own, right = ([y.detach(), *torch.autograd.grad(y.sin().sum(), [x, weight])] for y in (compiled(x, weight), f(x, weight)))
+    near(own, right)
+    assert [found.share for found in rt.report()[before:]] == [1.0, 1.0] and "_get_data_attr" in rt.report()[-1].gradients

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import collections
+import copy
 import dataclasses
 from typing import Any, TypeAlias
 
@@ -50,6 +51,7 @@ def capture(module: GraphModule) -> Captured:
     for fake in fakes:
         if isinstance(fake, FakeTensor) and (fake.device.type != "cpu" or fake.layout != torch.strided):
             raise Refused(f"a tensor on {fake.device} of layout {fake.layout}: expected dense ones on the CPU")
+    module = _with_detach(module)
     casts = torch.is_autocast_enabled("cpu") or any(node.target is _enter_autocast for node in module.graph.nodes)
     try:
         with tracing(TracingContext(mode)), mode, torch.no_grad():
@@ -82,6 +84,14 @@ def capture(module: GraphModule) -> Captured:
             raise Refused(f"{node.target}: it changes more than its results")
     weights = {new.name for old, new in zip(given, whole.graph.find_nodes(op="placeholder"), strict=True) if _is_weight(old)}
     return Captured(whole, weights, written, views, _number_dropouts(whole.graph, dropouts, mode) if dropouts else None, casts)
+
+
+def _with_detach(module: GraphModule) -> GraphModule:
+    """The graph with detach in place of `.data`, which tracing does not see: it differs in what autograd notices of writes alone."""
+    graph = copy.deepcopy(module.graph)
+    for node in graph.find_nodes(op="call_function", target=getattr(torch._C._autograd, "_get_data_attr")):
+        node.target = torch.detach
+    return GraphModule(module, graph)
 
 
 def _with_casts(module: GraphModule, fakes: "list[Any]") -> GraphModule:

@@ -51,13 +51,30 @@ class CompiledPiece:
         self.dtypes = [value_of(node).dtype for node in piece.outputs]
         # Inference would drop what drops.
         self.mode = "training" if any("dropout" in node.meta for node in piece.nodes) else "inference"
+        self.kept = list(vars(self))  # in copies and pickles; the rest is made anew
+        self._load()
+
+    def __getstate__(self) -> "dict[str, Any]":
+        return {name: getattr(self, name) for name in [*self.kept, "kept"]}
+
+    def __setstate__(self, state: "dict[str, Any]") -> None:
+        vars(self).update(state)
         self._load()
 
     def _load(self) -> None:
         self.__name__, self.__module__ = self.name, __name__
-        self.module = module = resid.compile(self.text, mode=self.mode, pack_weights=True, quiet=True)
-        self.kernel = module[self.function]
-        own = self.kernel.signature.arguments[len(self.inputs) :]
+        self.module, self.kernel = self._compile()
+        known = all(isinstance(size, (int, tuple)) for sizes in self.kernel.signature.result_sizes for size in sizes)
+        # Results are made like an argument, where there is one.
+        self.make_shapes = None if known and self.kernel.signature.arguments else eval(self.shapes, {"math": math})
+        self.bound: "Bound | None" = None
+        self.steps = 0
+
+    def _compile(self) -> "tuple[resid.Module, Any]":
+        """The module and the function that a call calls."""
+        module = resid.compile(self.text, mode=self.mode, pack_weights=True, quiet=True)
+        kernel = module[self.function]
+        own = kernel.signature.arguments[len(self.inputs) :]
         prepare = f"{self.function}_prepare"
         self.prepare = module[prepare] if prepare in dir(module) else None
         # Scales of integers come after the program's weights.
@@ -73,15 +90,7 @@ class CompiledPiece:
                 self.made += [place for name, place in self.scales.items() if name == f"{value.name}_scale"]
             if [own[place].type for place in self.made] != [value.type for value in self.prepare.signature.results]:
                 raise resid.InternalError(f"{prepare}: expected results that are the arguments of {self.function}")
-        known = all(isinstance(size, (int, tuple)) for sizes in self.kernel.signature.result_sizes for size in sizes)
-        # Results are made like an argument, where there is one.
-        self.make_shapes = None if known and self.kernel.signature.arguments else eval(self.shapes, {"math": math})
-        self.bound: "Bound | None" = None
-        self.steps = 0
-
-    def __reduce__(self) -> Any:
-        kept = ("mode", "name", "text", "function", "inputs", "weights", "types", "names", "constants", "shapes", "dtypes")
-        return _again, ({name: getattr(self, name) for name in kept},)
+        return module, kernel
 
     def among(self, places: "list[int]") -> "Callable[..., tuple[torch.Tensor, ...]]":
         """The same for the values of a graph, of which those at `places` are the inputs and the weights."""
@@ -92,7 +101,7 @@ class CompiledPiece:
     def __call__(self, *given: Any) -> "tuple[torch.Tensor, ...]":
         bound = self.bound
         steps = _steps[0]
-        if bound is None or steps != self.steps or not bound.holds(given):
+        if bound is None or (self.copies and steps != self.steps) or not bound.holds(given):
             bound = self.bound = self._bind(given)
             self.steps = steps
         if self.make_shapes is None:
@@ -108,6 +117,7 @@ class CompiledPiece:
         own = [self.weights.get(name, -1) for name in self.names]
         copied = [place for name, place in self.weights.items() if given[place].dtype != self.types[name] or not given[place].is_contiguous()]
         made_of = {*(own[place] for place in self.sources), *copied}
+        self.copies = bool(made_of)
         # Found before the weights are read: what another thread writes meanwhile is seen in the next call.
         versions = {place: _find_version(given[place]) if place in made_of else -1 for place in own if place >= 0}
         memory = {place: given[place].detach() for place in versions}
@@ -125,14 +135,6 @@ class CompiledPiece:
 def _find_version(weight: torch.Tensor) -> "int | None":
     """None of one that was made in inference mode, which has no version: what is made of it holds for one call."""
     return None if weight.is_inference() else weight._version
-
-
-def _again(state: "dict[str, Any]") -> CompiledPiece:
-    """From a pickle."""
-    piece = CompiledPiece.__new__(CompiledPiece)
-    piece.__dict__.update(state)
-    piece._load()
-    return piece
 
 
 def _shapes(piece: Piece) -> str:

@@ -13,7 +13,6 @@ from torch.fx import GraphModule, Node
 
 import resid
 from resid import gradients
-from resid.importer.torch_reader import tensor_of
 
 from . import engine
 from .graphs import Captured, value_of
@@ -78,31 +77,29 @@ def find_differentiable(captured: Captured, inputs: "Sequence[Any]") -> "set[Nod
     return found
 
 
-class TrainedPiece:
-    """Called as CompiledPiece is. Raises resid.CompileError where the compiler has no gradient for what the piece computes."""
+class TrainedPiece(CompiledPiece):
+    """Called as CompiledPiece is. Its weights are not packed. Raises resid.CompileError where the compiler has no gradient for what the
+    piece computes."""
 
     def __init__(self, piece: Piece, wrt: "list[int]", has_gradient: "list[bool]", padding: "Mapping[int, int]") -> None:
-        assert piece.imported is not None
-        self.__name__, self.__module__ = piece.name, __name__
-        own = {node.name: len(piece.inputs) + place for place, node in enumerate(piece.weights)}
-        # Of the program's arguments, which of those given, or a constant.
-        self.arguments: list[Any] = [*range(len(piece.inputs)),
-                                     *(own.get(name, tensor_of(array)) for name, array in piece.imported.weights.items())]
-        at = {place: index for index, place in enumerate(self.arguments) if isinstance(place, int)}
-        places = [at[place] for place in wrt]
         self.wrt, self.has_gradient, self.padding = wrt, has_gradient, padding
-        self.module = resid.compile(piece.imported.text, grad=piece.imported.function, wrt=places, quiet=True)
-        kernel = self.module[piece.imported.function]
-        found = gradients.find(kernel)
+        super().__init__(piece)
+
+    def _compile(self) -> "tuple[resid.Module, Any]":
+        # Of the program's arguments, which of those given, or a constant.
+        self.arguments: list[Any] = [*self.inputs, *(self.weights.get(name, self.constants.get(name)) for name in self.names)]
+        at = {place: index for index, place in enumerate(self.arguments) if isinstance(place, int)}
+        module = resid.compile(self.text, grad=self.function, wrt=[at[place] for place in self.wrt], quiet=True)
+        found = gradients.find(module[self.function])
         assert found is not None
-        self.forward, self.backward = found.forward, found.backward
-        self.results = len(kernel.signature.results)
-        for function in (self.forward, self.backward):
+        self.prepare, self.sources, self.scales = None, [], {}
+        self.backward, self.results = found.backward, len(self.dtypes)
+        for function in (found.forward, found.backward):
             if not all(isinstance(size, (int, tuple)) for sizes in function.signature.result_sizes for size in sizes):
                 raise resid.CompileError(f"{function.name}: expected results whose sizes are those of arguments")
+        return module, found.forward
 
     def among(self, places: "list[int]") -> "Callable[..., tuple[torch.Tensor, ...]]":
-        """The same for the values of a graph, of which those at `places` are the inputs and the weights."""
         return lambda *given: self(*(given[place] for place in places))
 
     def __call__(self, *given: torch.Tensor) -> "tuple[torch.Tensor, ...]":
@@ -113,9 +110,7 @@ class TrainedPiece:
 class _Differentiated(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, piece: TrainedPiece, *given: torch.Tensor) -> Any:
-        values = [given[place].contiguous() if isinstance(place, int) else place for place in piece.arguments]
-        made = piece.forward(*values, threads=torch.get_num_threads())
-        made = made if isinstance(made, tuple) else (made,)
+        made = CompiledPiece.__call__(piece, *given)
         results = made[: piece.results]
         ctx.mark_non_differentiable(*(result for result, has_gradient in zip(results, piece.has_gradient) if not has_gradient))
         # `given` and not copies of it: a write between forward and backward is then an error, as in PyTorch.
