@@ -15,31 +15,12 @@
 using namespace mlir;
 using namespace mlir::resid;
 
-namespace {
-
 /// √(2/π) and 1/√(2π), in more digits than f64 has.
-constexpr double kTanhScale = 0.79788456080286535588, kBellScale = 0.39894228040143267794;
+static constexpr double kTanhScale = 0.79788456080286535588, kBellScale = 0.39894228040143267794;
 
-/// The function at one number, and its derivative there: a factor, or, of a function with two straight parts, a
-/// condition where it is 1, and else 0. What nothing reads is not computed.
-struct Point {
-  Value value, derivative;
-};
-
-} // namespace
-
+/// True of NaN too, so that a NaN gives no gradient of 0.
 static Value isPositive(const Numbers &steps, Value x) {
-  return steps.compare(arith::CmpFPredicate::OGT, x, steps.constant(0.0));
-}
-
-/// σ(z) and σ'(z). With e = exp(-|z|), nothing overflows: p = 1/(1 + e) and q = e·p are σ(z) and σ(-z), or the other
-/// way round, and σ' is p·q.
-static Point createSigmoid(const Numbers &steps, Value z) {
-  Value e = math::ExpOp::create(steps.getBuilder(), steps.negate(math::AbsFOp::create(steps.getBuilder(), z)));
-  Value one = steps.constant(1.0);
-  Value p = steps.over(one, steps.plus(one, e));
-  Value q = steps.times(e, p);
-  return {steps.select(isPositive(steps, z), p, q), steps.times(p, q)};
+  return steps.compare(arith::CmpFPredicate::UGT, x, steps.constant(0.0));
 }
 
 /// x·σ(z) and its derivative, where `slope` is z', or null for 1.
@@ -71,7 +52,8 @@ static Point createGELU(const Numbers &steps, Value x) {
   return {steps.times(steps.times(half, x), onePlus), steps.plus(steps.times(half, onePlus), steps.times(x, bell))};
 }
 
-/// `alpha`, or null for 1, is a factor on what the logistic function is of.
+/// `alpha`, or null for 1, is a factor on what the logistic function is of. The derivative of ReLU is a condition:
+/// 1 where it holds, else 0.
 static Point createPoint(const Numbers &steps, ActivationFunction function, Value x, Value alpha) {
   switch (function) {
   case ActivationFunction::ReLU: {
@@ -112,15 +94,16 @@ struct ActivationRuleModel : GradientOpInterface::ExternalModel<ActivationRuleMo
 };
 } // namespace
 
-/// min(x, limit), or with a least value min(max(x, least), limit). At the limit the operand still counts.
+/// min(x, limit), or with a least value min(max(x, least), limit). At the limit the operand does not count, as with any
+/// constant bound.
 static Clamped clamp(const Numbers &steps, Value x, Value least, Value limit) {
   if (!limit)
     return {x, Value()};
   ImplicitLocOpBuilder &builder = steps.getBuilder();
-  Value isInside = steps.compare(arith::CmpFPredicate::OLE, x, limit);
+  Value isInside = steps.compare(arith::CmpFPredicate::OLT, x, limit);
   Value value = x;
   if (least) {
-    isInside = arith::AndIOp::create(builder, isInside, steps.compare(arith::CmpFPredicate::OGE, x, least));
+    isInside = arith::AndIOp::create(builder, isInside, steps.compare(arith::CmpFPredicate::OGT, x, least));
     value = arith::MaximumFOp::create(builder, x, least);
   }
   return {arith::MinimumFOp::create(builder, value, limit), isInside};

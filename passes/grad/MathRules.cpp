@@ -43,7 +43,15 @@ static void addExponentialRules(ScalarRules &rules) {
       rules, [](ScalarGradient &g, auto, auto y) { return g.times(y(), g.constant(llvm::numbers::ln2)); });
   addFactorRule<math::ExpM1Op>(rules, [](ScalarGradient &g, auto x, auto) { return apply<math::ExpOp>(g, x()); });
   addDivisorRule<math::LogOp>(rules, [](ScalarGradient &, auto x, auto) { return x(); });
-  addDivisorRule<math::Log1pOp>(rules, [](ScalarGradient &g, auto x, auto) { return g.plus(g.constant(1.0), x()); });
+  // log(1 + exp(z)) has the slope σ(z), and exp(z) may be infinite.
+  addScalarRule<math::Log1pOp>(rules, [](math::Log1pOp op, ScalarGradient &g) {
+    Value x = op.getOperand();
+    if (auto power = x.getDefiningOp<math::ExpOp>())
+      g.add(power.getOperand(),
+            [&] { return g.times(g.getResult(), createSigmoid(g, g.get(power.getOperand())).value); });
+    else
+      g.add(x, [&] { return g.over(g.getResult(), g.plus(g.constant(1.0), g.get(x))); });
+  });
   addDivisorRule<math::Log2Op>(
       rules, [](ScalarGradient &g, auto x, auto) { return g.times(x(), g.constant(llvm::numbers::ln2)); });
   addDivisorRule<math::Log10Op>(
@@ -88,10 +96,10 @@ static void addTrigonometricRules(ScalarRules &rules) {
   addDivisorRule<math::AtanhOp>(rules, [](ScalarGradient &g, auto x, auto) { return oneMinusSquare(g, x()); });
 }
 
-/// The sign of x as a factor: 0 where x is 0.
+/// The sign of x as a factor: 0 where x is 0 or NaN.
 static Value createSign(ScalarGradient &g, Value x) {
   Value one = math::CopySignOp::create(g.getBuilder(), g.constant(1.0), x);
-  return g.select(g.compare(arith::CmpFPredicate::UNE, x, g.constant(0.0)), one, g.constant(0.0));
+  return g.select(g.compare(arith::CmpFPredicate::ONE, x, g.constant(0.0)), one, g.constant(0.0));
 }
 
 static void addSignRules(ScalarRules &rules) {
@@ -111,23 +119,27 @@ static void addSignRules(ScalarRules &rules) {
   addScalarRule<math::TruncOp>(rules, isFlat);
 }
 
-/// The gradient of a power by its base: c·x^(c-1), also where c is 0 or a small number that stands in the program.
-static Value createPowerFactor(ScalarGradient &g, math::PowFOp op) {
-  Value base = g.get(op.getLhs());
+/// The gradient of a power by its base: dy·(c·x^(c-1)), also where c is 0 or a small number that stands in the program.
+static Value createPowerGradient(ScalarGradient &g, math::PowFOp op) {
+  Value base = g.get(op.getLhs()), dy = g.getResult();
   FloatAttr constant;
   if (matchPattern(op.getRhs(), m_Constant(&constant))) {
     double exponent = constant.getValueAsDouble();
     Value factor = g.constant(exponent);
+    if (exponent == 0.0)
+      return factor;
     if (exponent == 2.0)
-      return g.times(factor, base);
+      return g.times(dy, g.times(factor, base));
     if (exponent == 3.0)
-      return g.times(factor, square(g, base));
-    return g.times(factor, math::PowFOp::create(g.getBuilder(), base, g.constant(exponent - 1.0)));
+      return g.times(dy, g.times(factor, square(g, base)));
+    Value power = math::PowFOp::create(g.getBuilder(), base, g.constant(exponent - 1.0));
+    return g.times(dy, g.times(factor, power));
   }
   Value exponent = g.get(op.getRhs());
   Value less = g.minus(exponent, g.constant(1.0));
   Value factor = g.times(exponent, math::PowFOp::create(g.getBuilder(), base, less));
-  return g.select(g.compare(arith::CmpFPredicate::OEQ, exponent, g.constant(0.0)), g.constant(0.0), factor);
+  Value isZero = g.compare(arith::CmpFPredicate::OEQ, exponent, g.constant(0.0));
+  return g.select(isZero, g.constant(0.0), g.times(dy, factor));
 }
 
 /// The same for an integer: n·x^(n-1), 0 where n is 0.
@@ -156,7 +168,7 @@ static void addPowerRules(ScalarRules &rules) {
     g.add(op.getLhs(), [&] { return g.times(g.getResult(), createIntegerPowerFactor(g, op)); });
   });
   addScalarRule<math::PowFOp>(rules, [](math::PowFOp op, ScalarGradient &g) {
-    g.add(op.getLhs(), [&] { return g.times(g.getResult(), createPowerFactor(g, op)); });
+    g.add(op.getLhs(), [&] { return createPowerGradient(g, op); });
     g.add(op.getRhs(), [&] {
       Value base = g.get(op.getLhs()), zero = g.constant(0.0);
       Value factor = g.times(g.get(op.getResult()), apply<math::LogOp>(g, base));

@@ -34,6 +34,14 @@ protected:
   FloatType type;
 };
 
+/// A function at one number, and its derivative there. What nothing reads is not computed.
+struct Point {
+  Value value, derivative;
+};
+
+/// σ(z) = 1/(1 + exp(-z)) and σ'(z), finite for every z that is a number.
+Point createSigmoid(const Numbers &steps, Value z);
+
 /// What the rule of a scalar op works with. All that it makes is in the arithmetic type of the op's result.
 class ScalarGradient : public Numbers {
 public:

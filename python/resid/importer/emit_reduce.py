@@ -98,9 +98,21 @@ def _reduce(e: Emitter, node: Node) -> Tensor:
         source = absolute(p, wide) if node.op == "ReduceL1" else binary(p, multiply, wide, wide)
     result = mean(p, source, axes) if node.op == "ReduceMean" else reduce(p, _KINDS[node.op], source, axes)
     if node.op in ("ReduceL2", "ReduceLogSum"):
-        result = unary(p, "math.sqrt" if node.op == "ReduceL2" else "math.log", result)
+        result = _root_of_squares(p, result) if node.op == "ReduceL2" else unary(p, "math.log", result)
     result = cast(p, result, tensor.element)
     return reshape(p, result, kept_dims(tensor, axes)) if node.flag("keepdims", True) else result
+
+
+def _root_of_squares(p: Program, total: Tensor) -> Tensor:
+    """The root, with 0 apart: the norm of zeros has a corner there, at which the gradient of the root would be infinite."""
+    kind, zero, one = total.element, p.scalar(0, total.element), p.scalar(1, total.element)
+
+    def body(a: str) -> str:
+        is_zero = p.inner(f"arith.cmpf oeq, {a}, {zero} : {kind}")
+        root = p.inner(f"math.sqrt {p.inner(f'arith.select {is_zero}, {one}, {a} : {kind}')} : {kind}")
+        return p.inner(f"arith.select {is_zero}, {a}, {root} : {kind}")
+
+    return elementwise(p, [total], kind, body)
 
 
 def softmax(p: Program, tensor: Tensor, axis: int) -> Tensor:

@@ -450,15 +450,11 @@ def _identity(r: _Reader, call: Call) -> str:
 
 @_torch("linalg_vector_norm")
 def _vector_norm(r: _Reader, call: Call) -> str:
-    """The root of the sum of squares."""
     dims, kind = call["dim"], call.element
     if call["ord"] != 2 or not call["self"].meta["val"].ndim or not elements.is_float(kind):
         raise Unsupported(f"ord = {call['ord']} of {kind}: expected 2 of floats")
-    wide = elements.arithmetic(kind)
-    x = r.cast(r.operand(call["self"], kind), wide)
     axes = [] if dims is None else [r.sizes([dims] if isinstance(dims, int) else list(dims))]
-    total = r.add("ReduceSum", [r.add("Mul", [x, x]), *axes], {"keepdims": int(bool(call["keepdim"]))})
-    return r.cast(r.add("Sqrt", [total]), kind)
+    return r.add("ReduceL2", [r.operand(call["self"], kind), *axes], {"keepdims": int(bool(call["keepdim"]))})
 
 
 @_torch("full", "zeros", "ones", "empty", "full_like", "zeros_like", "ones_like", "empty_like", "new_zeros", "new_ones", "new_full", "new_empty", "fill")
