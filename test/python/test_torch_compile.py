@@ -460,6 +460,57 @@ def test_gradients_through_pytorch():
     assert only(model).gradients == "gradients are resid's" and only(model).programs == 2
 
 
+_ENDS = [0, 1e-40, 1e-20, 0.5, 1, 2, 3, 6, 30, 50, 89, 104, 1e4, 1e20, 3e38]
+POINTS = torch.tensor([sign * end for end in _ENDS for sign in (1, -1)])
+_FEW = torch.tensor([0, -0.0, 1e-40, -1e-20, 0.5, 1, -1, 2, -3, 89, -1e4, 1e20, -3e38])
+LEFT, RIGHT = (part.contiguous() for part in torch.meshgrid(_FEW, _FEW, indexing="ij"))
+ROWS = torch.tensor([[0, 0, 0, 0], [1e-40, 0, 0, 0], [1e-20, 1e-20, 0, 0], [1, 2, 3, 4], [1, 1, 1, 1], [-1, -1, 2, 2], [-1e4, 1e4, 0, 0],
+                     [100, 0, -100, 100], [6, -6, 0, -0.0], [1e10, 0, 1e-10, 1]])
+INFINITE = torch.tensor([[-float("inf")] * 4, [-float("inf"), 0, 1, 2], [float("inf"), 0, 1, 2]])
+CORNERS = {
+    "of one number": (
+        [POINTS],
+        [*(getattr(torch, name) for name in "abs sqrt rsqrt exp expm1 log tanh erf cos sin sigmoid reciprocal floor ceil round square neg".split()),
+         F.relu, F.relu6, F.hardtanh, F.silu, F.gelu, F.softplus, F.logsigmoid, F.tanhshrink, F.softsign, lambda x: F.softplus(x, 2.0, 15.0),
+         *(lambda x, e=e: x**e for e in (0, 0.3, 0.5, 1, 1.5, 2, 3, 5, -0.3, -1, -2)), lambda x: 2.0**x, lambda x: 0.0**x,
+         lambda x: x * torch.sigmoid(1.75 * x), lambda x: x.clamp(-1, 2), lambda x: x.clamp(min=0.0), lambda x: x.clamp(max=2.0),
+         lambda x: torch.where(x > 0, x, -2 * x), lambda x: x.masked_fill(x > 0, -5.0), lambda x: torch.fmod(x, 0.75), lambda x: x % 0.75]),
+    "of two": (
+        [LEFT, RIGHT],
+        [torch.add, torch.sub, torch.mul, torch.div, torch.pow, torch.maximum, torch.minimum, torch.max, lambda a, b: torch.add(a, b, alpha=2.5),
+         lambda a, b: (a * a + b * b).sqrt(), lambda a, b: torch.where(a > b, a, b)]),
+    "of rows": (
+        [ROWS],
+        [lambda x: x.norm(dim=-1), lambda x: x.norm(dim=0, keepdim=True), lambda x: x.norm(), lambda x: F.normalize(x, dim=-1),
+         lambda x: (x[:, None] - x[None]).norm(dim=-1), lambda x: (x * x).sum(-1).sqrt(), lambda x: x.logsumexp(-1), lambda x: x.softmax(-1),
+         lambda x: x.amax(-1), lambda x: x.amin(0), lambda x: x.max(), lambda x: x.mean(-1), lambda x: x.cumsum(-1)]),
+    "of infinite rows": (
+        [INFINITE], [lambda x: x.softmax(-1), lambda x: x.logsumexp(-1), lambda x: x.amax(-1), lambda x: x.mean(0), lambda x: x.norm(dim=-1)]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", CORNERS)
+def test_gradients_at_corners(kind):
+    """One graph of several functions, each of inputs of its own, where numbers are equal, 0, too large or infinite."""
+    points, functions = CORNERS[kind]
+    if kind == "of one number" and torch.autograd.functional.jacobian(lambda x: x.clamp(min=0), torch.zeros(())):
+        pytest.skip("this PyTorch has another gradient of clamp at its bounds")
+    inputs = [[x.clone().requires_grad_() for x in points] for _ in functions]
+    flat = [x for own in inputs for x in own]
+
+    def all_of(*given):
+        places = iter(given)
+        return tuple(function(*(next(places) for _ in points)) for function in functions)
+
+    results = all_of(*flat)
+    outer = [torch.rand_like(result) + 0.5 for result in results]
+    right = torch.autograd.grad(results, flat, outer)
+    found = torch.autograd.grad(torch.compile(all_of, backend="resid")(*flat), flat, outer)
+    assert rt.report()[-1].gradients == "gradients are resid's"
+    for place, (one, other) in enumerate(zip(found, right)):
+        torch.testing.assert_close(one, other, rtol=2e-5, atol=1e-6, equal_nan=True, msg=lambda text, n=place: f"function {n // len(points)}: {text}")
+
+
 def test_gradients_of_a_second_run():
     """Where the compiler has no rule, or a graph stops gradients."""
     x = torch.randn(3, 4, requires_grad=True)
@@ -470,8 +521,10 @@ def test_gradients_of_a_second_run():
     def through_sort(x):
         return x.exp() * x.sort(1)[0]
 
-    for f, why in ((stopped, "which gradients flow"), (through_sort, "gradients of sort"), (lambda x: x.clamp(0, 1), "gradients of clamp"),
-                   (lambda x: torch.cat([x.cos(), x.norm(dim=-1, keepdim=True)], 1), "gradients of")):
+    limit = torch.zeros(4)
+    for f, why in ((stopped, "which gradients flow"), (through_sort, "no gradient of what its body reads"), (lambda x: x.max(-1).values, "gives the first one all"),
+                   (lambda x: x.clamp(min=limit), "gradient at the bounds"), (lambda x: torch.maximum(x, limit), "a half of it"),
+                   (lambda x: torch.fmod(x.cos(), x), "by a divisor that is 0"), (lambda x: x.exp() ** -0.5, "of pow by -0.5")):
         right = [gradient.clone() for gradient in gradients_of(f, [x], x)]
         near_gradients(gradients_of(torch.compile(f, backend="resid"), [x], x), right)
         assert "second run" in rt.report()[-1].gradients and why in rt.report()[-1].gradients

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -30,23 +31,41 @@ def find_refusal(module: GraphModule) -> str:
     return ""
 
 
-# Whose gradients are PyTorch's at every point. Others may have another one where a function has a corner, or where exp overflows.
-_KNOWN = frozenset("""
-_log_softmax _softmax _to_copy _unsafe_view add addmm alias baddbmm bmm cat chunk clone contiguous cos cross_entropy_loss div
-dropout embedding erf exp expand expand_as flatten gelu getitem layer_norm linear log_softmax matmul mean mm mul native_layer_norm
-neg nll_loss nll_loss_forward permute pow reciprocal relu reshape rms_norm rsqrt rsub scaled_dot_product_attention select silu sin
-slice softmax split split_with_sizes squeeze stack sub sum t tanh to transpose type_as unbind unflatten unsqueeze view""".split())
+@functools.cache
+def _clamps_strictly() -> bool:
+    """Whether a number at a bound of clamp has no gradient in this PyTorch, as in resid and in 2.15. Older ones give it the gradient."""
+    with torch.enable_grad():
+        bound = torch.zeros((), requires_grad=True)
+        return not torch.autograd.grad(bound.clamp(min=0.0), bound)[0]
 
 
 def find_unknown(pieces: "Iterable[Piece]", differentiable: "set[Node]") -> str:
-    """Which node of a program may have another gradient than PyTorch's, and an empty text where none has."""
+    """Which node of a program has another gradient than PyTorch's somewhere, and an empty text where none has."""
     for node in (node for piece in pieces for node in piece.nodes if node in differentiable):
-        name = str(getattr(node.target, "__name__", node.target)).split(".")[0]
-        exponent = node.args[1] if name == "pow" else 1
-        if name not in _KNOWN or not (isinstance(exponent, (int, float)) and exponent >= 1):
-            return f"{node.name}: gradients of {name} are not taken for PyTorch's at every point"
-        if name == "embedding" and _find_padding(node.args[0]) is None:
-            return f"{node.name}: the weight has a row of padding and other readers, or gradients by frequency"
+        reason = _find_difference(node, differentiable)
+        if reason:
+            return f"{node.name}: {reason}"
+    return ""
+
+
+def _find_difference(node: Node, differentiable: "set[Node]") -> str:
+    """Where the gradient of a node is another one than PyTorch's, or an empty text."""
+    name, _, overload = str(getattr(node.target, "__name__", node.target)).partition(".")
+    operands: Any = node.args
+    if name in ("max", "min") and overload == "dim" or name.startswith("max_pool"):
+        return f"of equal numbers, PyTorch's {name} gives the first one all of the gradient"
+    if name in ("maximum", "minimum") or name in ("max", "min") and overload == "other":
+        if not differentiable.issuperset(node.all_input_nodes):
+            return f"of equal operands of {name}, PyTorch gives one that has no gradient a half of it"
+    if name in ("clamp", "clamp_min", "clamp_max"):
+        if len(node.all_input_nodes) > 1 or not _clamps_strictly():
+            return f"PyTorch's {name} has another gradient at the bounds"
+    if name in ("fmod", "remainder") and operands[1] in differentiable:
+        return f"the gradient of {name} by a divisor that is 0"
+    if name == "pow" and operands[1] == -0.5:
+        return "the gradient of pow by -0.5 at -0"
+    if name == "embedding" and _find_padding(operands[0]) is None:
+        return "the weight has a row of padding and other readers, or gradients by frequency"
     return ""
 
 
