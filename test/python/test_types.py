@@ -33,28 +33,34 @@ resid.compile("block.mlir").block(1, threads="2")
 """
 
 
-def check(*arguments, folder):
-    paths = os.pathsep.join(str(ROOT / path) for path in ("python", "python/runtime"))
-    command = [sys.executable, "-m", "mypy", "--python-version=3.10", "--follow-imports=silent", f"--cache-dir={folder}", *arguments]
-    return subprocess.run(command, cwd=ROOT / "python", env=dict(os.environ, MYPYPATH=paths), capture_output=True, text=True)
-
-
-def test_sources_are_typed(tmp_path):
+@pytest.fixture(scope="module")
+def said(tmp_path_factory):
+    """What mypy says of sources and programs, in one run, which reads the packages that they import once."""
+    folder = tmp_path_factory.mktemp("types")
+    for name, text in (("good.py", PROGRAM), ("bad.py", MISTAKE)):
+        (folder / name).write_text(text)
     core = [f"resid/{name}.py" for name in ("__init__", "cache", "compiling", "errors", "options")]
-    runtime = sorted(str(path) for path in (ROOT / "python/runtime/resid_runtime").glob("*.py*") if path.suffix in (".py", ".pyi"))
+    runtime = [path for path in (ROOT / "python/runtime/resid_runtime").glob("*.py*") if path.suffix in (".py", ".pyi")]
     torch = [f"resid/torch/{name}.py" for name in ("backend", "graphs", "partition", "pieces")] if importlib.util.find_spec("torch") else []
     has_readers = all(map(importlib.util.find_spec, ("ml_dtypes", "numpy", "onnx", "torch")))
-    importer = sorted(map(str, (ROOT / "python/resid/importer").glob("*.py"))) if has_readers else []
-    done = check("--strict", *core, *runtime, *torch, *importer, folder=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+    importer = sorted((ROOT / "python/resid/importer").glob("*.py")) if has_readers else []
+    paths = os.pathsep.join(str(ROOT / path) for path in ("python", "python/runtime"))
+    command = [sys.executable, "-m", "mypy", "--python-version=3.10", "--follow-imports=silent", f"--cache-dir={folder}", "--strict",
+               *core, *sorted(runtime), *torch, *importer, folder / "good.py", folder / "bad.py"]
+    done = subprocess.run(command, cwd=ROOT / "python", env=dict(os.environ, MYPYPATH=paths), capture_output=True, text=True)
+    assert done.returncode == 1, done.stdout + done.stderr  # there are mistakes, and nothing keeps mypy from finding them
+    assert f"checked {len([*core, *runtime, *torch, *importer]) + 2} source files" in done.stdout
+    lines = done.stdout.splitlines()
+    bad = [line for line in lines if "bad.py:" in line]
+    return "\n".join(bad), "\n".join(line for line in lines[:-1] if line not in bad)
 
 
-def test_programs_see_the_types(tmp_path):
-    (tmp_path / "good.py").write_text(PROGRAM)
-    (tmp_path / "bad.py").write_text(MISTAKE)
-    good = check(str(tmp_path / "good.py"), folder=tmp_path)
-    assert good.returncode == 0, good.stdout + good.stderr
+def test_sources_are_typed(said):
+    assert "error: " not in said[1]
+
+
+def test_programs_see_the_types(said):
+    bad, others = said
     for name in ("resid.compiling.Module", "resid_runtime.kernel.Kernel", "resid_runtime.signature.Signature"):
-        assert f'Revealed type is "{name}"' in good.stdout
-    bad = check(str(tmp_path / "bad.py"), folder=tmp_path)
-    assert bad.returncode == 1 and 'Unexpected keyword argument "placment"' in bad.stdout and "threads" in bad.stdout
+        assert f'Revealed type is "{name}"' in others
+    assert 'Unexpected keyword argument "placment"' in bad and 'Argument "threads"' in bad
