@@ -6,6 +6,7 @@
 #include "llvm/ADT/Any.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/PassInstrumentation.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/IPO/ConstantMerge.h"
@@ -105,6 +106,15 @@ static void keepOutOfBriefFunctions(llvm::Module &module) {
       function.addFnAttr(llvm::Attribute::NoInline);
 }
 
+/// Functions that run once would only grow by what comes into them.
+static void keepOutOfFunctionsThatRunOnce(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    if (runsOnce(function))
+      for (llvm::Instruction &instruction : llvm::instructions(function))
+        if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction))
+          call->setIsNoInline();
+}
+
 /// Runs `passes` on the functions that `isMeant`.
 static void runOn(llvm::Module &module, llvm::FunctionPassManager passes, llvm::FunctionAnalysisManager &analyses,
                   llvm::function_ref<bool(const llvm::Function &)> isMeant) {
@@ -135,6 +145,7 @@ void machine::optimize(llvm::Module &module, llvm::TargetMachine &machine) {
     buildArgumentPipeline().run(module, modules);
   } else {
     keepOutOfBriefFunctions(module);
+    keepOutOfFunctionsThatRunOnce(module);
     isForAll = true;
     builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
     isForAll = false;
