@@ -41,11 +41,11 @@
 // CHECK-COUNT-2: call @resid.flush_line(
 // CHECK-NEXT:    llvm.call_intrinsic "llvm.x86.sse.sfence"
 // CHECK-LABEL: func.func private @add_rms.impl(
-func.func @add_rms(%x: tensor<4x769xf32>, %f: tensor<4x769xf32>, %gamma: tensor<769xf32>)
-    -> (tensor<4x769xf32>, tensor<4x769xf32>) {
-  %s = resid.add %x, %f : tensor<4x769xf32>
-  %y = resid.rms_norm %s gamma(%gamma) {epsilon = 1.0e-5} : tensor<4x769xf32>, tensor<769xf32>
-  return %y, %s : tensor<4x769xf32>, tensor<4x769xf32>
+func.func @add_rms(%x: tensor<400x769xf32>, %f: tensor<400x769xf32>, %gamma: tensor<769xf32>)
+    -> (tensor<400x769xf32>, tensor<400x769xf32>) {
+  %s = resid.add %x, %f : tensor<400x769xf32>
+  %y = resid.rms_norm %s gamma(%gamma) {epsilon = 1.0e-5} : tensor<400x769xf32>, tensor<769xf32>
+  return %y, %s : tensor<400x769xf32>, tensor<400x769xf32>
 }
 
 // Both functions are made once. Whole lines go past the cache, to aligned addresses; of others no byte beside those that are

@@ -100,6 +100,20 @@ static bool paysToRunAlone(rows::KernelOp kernel) {
   return width && *width <= rows::kLanes;
 }
 
+/// Whether rows of known sizes are never written past the cache (StoreChoice.cpp), since no x86-64 processor has a
+/// second level that is smaller.
+static bool fitSmallestCache(rows::KernelOp kernel, const StreamedRows &streamed) {
+  constexpr int64_t kSmallestSecondBytes = 128 << 10;
+  int64_t bytes = 0;
+  for (unsigned operand : streamed.getOperands()) {
+    auto type = cast<ShapedType>(kernel.getInits()[operand - kernel.getInputs().size()].getType());
+    if (!type.hasStaticShape())
+      return false;
+    bytes += type.getNumElements() * kernels::getElementBytes(type.getElementType());
+  }
+  return bytes <= kSmallestSecondBytes;
+}
+
 KernelPlan cpu::planKernel(rows::KernelOp kernel, const CPUTarget &target) {
   KernelPlan plan;
   plan.path = target.schedule.path;
@@ -119,6 +133,10 @@ KernelPlan cpu::planKernel(rows::KernelOp kernel, const CPUTarget &target) {
   else if (!(plan.streamed = StreamedRows::plan(kernel, target.schedule.table)))
     plan.plainReason = "no row is stored along its columns, a store depends on a condition, or rows that later phases "
                        "read do not fit onto the stack";
+  else if (target.schedule.stores == StoreKind::Auto && fitSmallestCache(kernel, *plan.streamed)) {
+    plan.plainReason = "what is written is known to fit into the caches";
+    plan.streamed.reset();
+  }
   plan.prefetch = plan.streamed && target.schedule.usesPrefetch();
   RowOrder order = target.schedule.rows;
   const ScheduleTable &table = target.schedule.table;
