@@ -4,6 +4,7 @@
 # users do around it is test_torch_compile_uses.py's.
 
 import copy
+import pickle
 import sys
 import warnings
 
@@ -680,6 +681,34 @@ def test_pieces_of_constants_give_tensors():
 
     x = torch.randn(3, 4)
     torch.testing.assert_close(torch.compile(f, backend="resid")(x), f(x))
+
+
+@pytest.mark.parametrize("name", ["moved", "sliced", "spread", "strided"])
+def test_results_lie_as_pytorchs_do(name):
+    """What reads memory by strides finds the elements there."""
+    def moved(x):
+        return x * 2, x.exp().permute(2, 0, 1), x.sin().reshape(-1)
+
+    def sliced(x):
+        return x.exp()[:, :2], x + 1
+
+    def spread(x):
+        return (x.exp()[:, :1].expand(6, 4, 3) * 1.0, x.exp()[:, :1].expand(6, 4, 3))
+
+    def strided(x):
+        y = x * 2
+        return y.as_strided(y.shape, y.stride()) + 1, torch.as_strided(y.permute(1, 0, 2), (2, 3), (1, 2)) * 3
+
+    f = locals()[name]
+    for x in (torch.randn(6, 4, 3), torch.randn(3, 4, 6).permute(2, 1, 0), torch.randn(1, 4, 3).expand(6, 4, 3)):
+        compiled = torch.compile(f, backend="resid")
+        for asks in (False, True):
+            given = x.detach().requires_grad_(asks)
+            with torch.set_grad_enabled(asks):
+                right, found = f(given), compiled(given)
+            for mine, own in zip(found, right, strict=True):
+                torch.testing.assert_close(mine, own)
+                assert mine.stride() == own.stride()
 
 
 def test_two_instances_of_one_class():

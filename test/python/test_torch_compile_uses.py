@@ -218,7 +218,7 @@ def test_copies_of_pieces(duplicate, monkeypatch):
     with torch.no_grad():
         compiled(x)
     (trained, first), (packed, second) = made
-    assert type(trained).__name__ == "TrainedPiece" and len(packed.panels) == 2
+    assert type(trained).__name__ == "TrainedPiece" and len(packed.made) == 2
     again = duplicate(trained)
     assert again.bound is None and again.text == trained.text
     (y,) = again(*first)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterable
 from typing import Any
@@ -85,6 +86,23 @@ def _symbols(value: Any) -> "set[str]":
     return {str(name) for number in numbers if hasattr(number, "node") for name in number.node.expr.free_symbols}
 
 
+def find_order(node: Node) -> "tuple[int, ...] | None":
+    """The dimensions of a tensor in the order of its memory, as PyTorch has made it for the sizes of the first call; none where that
+    is their own order. Raises ValueError where there are gaps between its elements, or one stands for several."""
+    value = value_of(node)
+    sizes, strides = ([size if isinstance(size, int) else size.node.hint for size in numbers] for numbers in (value.shape, value.stride()))
+    if 0 in sizes:
+        return None
+    order = sorted(range(value.ndim), key=lambda dim: -strides[dim] if sizes[dim] > 1 else -math.inf)
+    length = 1
+    for dim in reversed(order):
+        if sizes[dim] > 1 and strides[dim] != length:
+            raise ValueError
+        length *= sizes[dim]
+    moved = [dim for dim in order if sizes[dim] > 1]
+    return None if moved == sorted(moved) else tuple(order)
+
+
 def is_size(node: Node) -> bool:
     return isinstance(value_of(node), (int, float, bool, torch.SymInt, torch.SymFloat, torch.SymBool))
 
@@ -114,6 +132,8 @@ class Partition:
         """Imports all pieces. Each round leaves at least one node more, or is the last."""
         while True:
             self._divide()
+            if self._leave_gaps():
+                continue
             if not any(self._refused(piece) for piece in list(self.pieces.values())):
                 return
 
@@ -171,6 +191,17 @@ class Partition:
             if not is_size(node) or node.op != "call_function" or any(outside):
                 needed.add(node)
         return needed
+
+    def _leave_gaps(self) -> bool:
+        """Whether there were results of a piece with gaps between their elements, which are views to PyTorch."""
+        found = []
+        for node in (node for piece in self.pieces.values() for node in piece.outputs):
+            try:
+                find_order(node)
+            except ValueError:
+                found.append(node)
+        self.leave(found, "there are gaps between its elements")
+        return bool(found)
 
     def _refused(self, piece: Piece) -> bool:
         """Whether something of the piece is left to PyTorch."""

@@ -19,7 +19,7 @@ from resid.quantizing import Request
 from resid_runtime._caller import Bound
 
 from .graphs import value_of
-from .partition import Piece
+from .partition import Piece, find_order
 
 
 # How many steps optimizers have taken: fused ones write weights and do not count that as a new version.
@@ -49,6 +49,8 @@ class CompiledPiece:
         self.constants = {name: tensor_of(array) for name, array in piece.imported.weights.items() if name not in self.weights}
         self.shapes = _shapes(piece)
         self.dtypes = [value_of(node).dtype for node in piece.outputs]
+        # Where a result lies otherwise in memory than its dimensions are ordered.
+        self.orders = {place: order for place, node in enumerate(piece.outputs) if (order := find_order(node))}
         # Inference would drop what drops.
         self.mode = "training" if any("dropout" in node.meta for node in piece.nodes) else "inference"
         self.kept = list(vars(self))  # in copies and pickles; the rest is made anew
@@ -104,11 +106,14 @@ class CompiledPiece:
         if bound is None or (self.copies and steps != self.steps) or not bound.holds(given):
             bound = self.bound = self._bind(given)
             self.steps = steps
-        if self.make_shapes is None:
+        if self.make_shapes is None and not self.orders:
             return bound(given, threads=torch.get_num_threads())
-        shapes = self.make_shapes([given[place].shape for place in self.inputs])
-        made = tuple(torch.empty(shape, dtype=dtype) for shape, dtype in zip(shapes, self.dtypes))
-        return bound(given, out=made, threads=torch.get_num_threads())
+        made = None
+        if self.make_shapes is not None:
+            shapes = self.make_shapes([given[place].shape for place in self.inputs])
+            made = tuple(torch.empty(shape, dtype=dtype) for shape, dtype in zip(shapes, self.dtypes))
+        results = bound(given, out=made, threads=torch.get_num_threads())
+        return tuple(_lay_out(result, self.orders.get(place)) for place, result in enumerate(results)) if self.orders else results
 
     def _bind(self, given: "tuple[Any, ...]") -> Bound:
         """With panels of the weights that have some, and copies of those of another type or with gaps between elements. Others are read where they
@@ -130,6 +135,13 @@ class CompiledPiece:
             for place, array in zip(self.made, made if isinstance(made, tuple) else (made,)):
                 weights[place] = array
         return Bound(self.kernel, tuple(self.inputs), tuple(weights), tuple(watched) if len(watched) == len(versions) else None)
+
+
+def _lay_out(result: torch.Tensor, order: "tuple[int, ...] | None") -> torch.Tensor:
+    """The same elements, with the dimensions in this order in memory."""
+    if order is None:
+        return result
+    return result.permute(order).contiguous().permute([order.index(dim) for dim in range(len(order))])
 
 
 def _find_version(weight: torch.Tensor) -> "int | None":
