@@ -15,7 +15,8 @@ torch = pytest.importorskip("torch", reason="needs torch, whose graphs are impor
 
 import import_models as models  # noqa: E402
 from import_support import count, run  # noqa: E402
-from resid.importer import Unsupported, from_exported  # noqa: E402
+from resid.importer import Unsupported, from_exported, from_graph  # noqa: E402
+from resid.importer.torch_reader import read_exported  # noqa: E402
 
 IDS = torch.tensor([[5, 3, 8, 59, 0, 7, 2], [1, 1, 2, 3, 5, 8, 13]])
 MASK = torch.tensor([[1, 1, 1, 1, 1, 0, 0], [1, 1, 1, 1, 1, 1, 1]])
@@ -283,3 +284,35 @@ def test_operators_of_other_libraries():
 
         with pytest.raises(Unsupported, match="resid_other.mul.default 'mul': no such operator is covered"):
             from_exported(torch.export.export(Other(), (torch.randn(3),)))
+
+
+class Scaled(torch.nn.Module):
+    """What a parameter and a buffer do after a norm that may have its own."""
+
+    def __init__(self, after: Callable, kind: Callable, own: int) -> None:
+        super().__init__()
+        self.after, self.kind, self.own = after, kind, own
+        self.k, self.b, self.g, self.c = (torch.nn.Parameter(torch.randn(6)) for _ in range(4))
+        self.register_buffer("z", torch.randn(6))
+
+    def forward(self, x: "torch.Tensor") -> "torch.Tensor":
+        return self.after(self.kind(x, (6,), *(self.g, self.c)[: self.own]), self)
+
+
+@pytest.mark.parametrize("after", [lambda y, m: y * m.k, lambda y, m: m.z * y + m.b, lambda y, m: y + m.b, lambda y, m: y.to(torch.bfloat16).float() * m.k])
+def test_scales_after_norms(after: Callable, tmp_path: Path) -> None:
+    """They are no gamma and beta of a norm that has them."""
+    torch.manual_seed(0)
+    layer_norm, rms_norm = torch.nn.functional.layer_norm, torch.nn.functional.rms_norm
+    for kind, own in ((layer_norm, 0), (layer_norm, 1), (layer_norm, 2), (rms_norm, 0), (rms_norm, 1)):
+        model, x = Scaled(after, kind, own), torch.randn(4, 6)
+        (found,) = run(from_exported(torch.export.export(model, (x,))), [x.numpy()], tmp_path)
+        np.testing.assert_allclose(found, model(x).detach().numpy(), rtol=1e-5, atol=1e-5)
+
+
+def test_an_input_that_no_rule_reads_is_refused() -> None:
+    graph = read_exported(torch.export.export(Calls(lambda x: x.relu()), (torch.ones(3, 4),)))
+    graph.nodes[0].inputs.append(graph.arguments[0].name)
+    graph.nodes[0].inputs[0] = graph.constant("two", np.full((3, 4), 2, np.float32))
+    with pytest.raises(Unsupported, match="which no rule reads"):
+        from_graph(graph)

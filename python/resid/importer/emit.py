@@ -48,6 +48,7 @@ class Emitter:
         self.program = Program(graph.name)
         self.values: dict[str, Tensor] = {}
         self._poisoned: set[str] = set()
+        self._asked: set[str] = set()  # the values that the handler of a node has asked for
         self._marks: list[tuple[int, str]] = []  # which node begins at which line of the body
         for argument in graph.arguments:
             given = self.program.argument(argument.name, argument.element, argument.dims)
@@ -60,6 +61,7 @@ class Emitter:
 
     def known(self, name: str) -> Tensor:
         """A value that may be known without standing in the text yet."""
+        self._asked.add(name)
         if name not in self.values:
             array = self.graph.constants.get(name)
             if array is None:
@@ -187,7 +189,12 @@ class Emitter:
         for name in node.attributes:
             if name not in attributes:
                 raise Unsupported(f"attribute {name}")
+        before, self._asked = self._asked, set()
         result = handler(self, node)
+        for index, name in enumerate(node.inputs):
+            if name and name not in self._asked:  # another function would be written
+                raise Unsupported(f"input {index} ('{name}'), which no rule reads")
+        self._asked |= before
         return [result] if isinstance(result, Tensor) else list(result)
 
     def at(self, line: int) -> str:

@@ -102,22 +102,29 @@ def _take_casts(graph: Graph, norm: Node) -> None:
         return
     narrow, wide, result = (graph.types.get(name) for name in (widened.input(0), norm.input(0), readers[0].outputs[0]))
     if narrow and wide and result and narrow[0] in ("f16", "bf16") and wide[0] == "f32" and result[0] == narrow[0]:
-        norm.inputs[0], norm.attributes["narrow_affine"] = widened.input(0), 1
+        norm.inputs[0], norm.attributes["narrow_affine"] = widened.input(0), int(not _has_affine(norm))
         _move(graph, norm, readers[0])
 
 
 def _take_affine(graph: Graph, norm: Node) -> None:
     """norm(x)·gamma + beta, with constants of the rank of the normalised dimensions. A cast may come before gamma."""
+    if _has_affine(norm):
+        return
     rank = len(norm.attributes["axes"])
     gamma, after = _only_reader(graph, norm.outputs[0], "Mul", rank)
     if after is None or after.outputs[0] == "":
         return
-    norm.inputs.append(gamma)
+    norm.inputs = [norm.inputs[0], gamma]
     _move(graph, norm, after)
     beta, after = _only_reader(graph, norm.outputs[0], "Add", rank)
     if after is not None:
         norm.inputs.append(beta)
         _move(graph, norm, after)
+
+
+def _has_affine(norm: Node) -> bool:
+    """Whether gamma or beta was the reader's. What stands after the norm comes after these."""
+    return any(norm.inputs[1:])
 
 
 def _only_reader(graph: Graph, name: str, op: str, rank: int) -> tuple[str, Node | None]:
