@@ -184,7 +184,7 @@ def _quantize(options: argparse.Namespace) -> None:
 
     from .errors import CompileError, UnavailableError
     from .importer import write_weights
-    from .importer.errors import FileError, FlagError
+    from .importer.errors import FileError, FlagError, ImportFailure
     from .importer.weights import check_suffix, read, read_npz
     from .quantizing import quantize
 
@@ -207,6 +207,8 @@ def _quantize(options: argparse.Namespace) -> None:
             keep=options.keep,
             include_head=options.include_head,
         )
+    except ImportFailure:
+        raise
     except Error as error:
         # With the place in the program; resid's own fault; or from a call on inputs.
         start = "resid: error: " if isinstance(error, InternalError) else "resid: error: calibrate: "

@@ -307,6 +307,8 @@ class _Observer:
     def runs(self, arrays: _Arrays, calls: Sequence[_Arrays]) -> Iterator[tuple[str, _Arrays, tuple[Any, ...]]]:
         """A function, the call and the results, for each call."""
         functions = dict.fromkeys(entry["function"] for entry in self.entries)
+        if not functions:
+            raise ModelError("calibrate: expected a program with linear layers of weights, but it has none")
         for call in calls:
             unread, ran = set(call), False
             for function in functions:
@@ -369,6 +371,8 @@ class _Observer:
         sums: dict[str, tuple[float, float]] = {}
         rounded = {key: layer.rounded().T for key, layer in layers.items()}
         for key, x in self.rows(arrays, calls):
+            if key not in layers:  # it is kept, for what another layer does
+                continue
             with np.errstate(all="ignore"):
                 y = x @ layers[key].weight.T
             if not np.isfinite(y).all():

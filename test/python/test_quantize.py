@@ -283,6 +283,21 @@ REFUSED: dict[str, tuple[dict, dict, type[Exception], str]] = {
 }
 
 
+def test_what_is_not_observed():
+    """A layer that nothing reads, beside one that reads its weight in the other order; a program without layers."""
+    text = """func.func @f(%x: tensor<2x8xf32>, %w: tensor<8x8xf32> {resid.weight = "w"}) -> tensor<2x8xf32> {
+      %d = resid.linear %x, %w {transposed} : tensor<2x8xf32>, tensor<8x8xf32>
+      %z = resid.linear %x, %w : tensor<2x8xf32>, tensor<8x8xf32>
+      %q = resid.activation relu %z : tensor<2x8xf32>
+      return %q : tensor<2x8xf32>
+    }"""
+    calls = [{"x": np.ones((2, 8), np.float32)}]
+    (matrix,) = resid.quantize(text, {"w": np.eye(8, dtype=np.float32)}, calibrate=calls).matrices
+    assert "in one order" in matrix.kept
+    with pytest.raises(resid.Error, match="expected a program with linear layers of weights, but it has none"):
+        resid.quantize("func.func @f(%x: tensor<2x8xf32>) -> tensor<2x8xf32> { return %x : tensor<2x8xf32> }", {}, calibrate=calls)
+
+
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused(case: str) -> None:
     changed, options, error, text = REFUSED[case]

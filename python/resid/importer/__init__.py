@@ -17,7 +17,7 @@ from . import emit_attention, emit_convolution, emit_division, emit_elementwise,
 from . import emit_grouped, emit_lookup, emit_norms, emit_quantised, emit_reduce, emit_rotary, emit_shapes  # noqa: F401
 from .conditions import recorded_size
 from .emit import Emitter
-from .errors import FileError, ImportFailure, ModelError, Unsupported
+from .errors import FileError, FlagError, ImportFailure, ModelError, Unsupported
 from .fold import fold_constants
 from .graph import Graph
 from .recognise import recognise
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FileError",
+    "FlagError",
     "ImportFailure",
     "Imported",
     "ModelError",

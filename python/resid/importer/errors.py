@@ -6,8 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from resid_runtime.errors import Error
 
-class ImportFailure(Exception):
+
+class ImportFailure(Error):
     """Something about a model or its files is wrong. `code` is the exit code: 1 the model, 2 a flag, 3 a file, 4 not available.
     `nodes` has the nodes that it is about, as far as they are known, and what is wrong with each."""
 
