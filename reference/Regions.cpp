@@ -68,6 +68,8 @@ Interpreter::Results Interpreter::evaluate(scf::ForallOp op) {
       FailureOr<Array> result = insertSlice(insert, insert.getSource(), output, insert.getDroppedDims());
       if (failed(result))
         return failure();
+      if (get(insert.getSource()).getAccuracy() || output.getAccuracy())
+        result->setAccuracy(getToleranceAccuracy());
       output = *result;
     }
     return success();
