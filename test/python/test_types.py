@@ -41,7 +41,7 @@ def said(tmp_path_factory):
         (folder / name).write_text(text)
     core = [f"resid/{name}.py" for name in ("__init__", "cache", "compiling", "errors", "options")]
     runtime = [path for path in (ROOT / "python/runtime/resid_runtime").glob("*.py*") if path.suffix in (".py", ".pyi")]
-    torch = [f"resid/torch/{name}.py" for name in ("backend", "graphs", "partition", "pieces")] if importlib.util.find_spec("torch") else []
+    torch = [f"resid/torch/{name}.py" for name in ("attention", "backend", "graphs", "partition", "pieces")] if importlib.util.find_spec("torch") else []
     has_readers = all(map(importlib.util.find_spec, ("ml_dtypes", "numpy", "onnx", "torch")))
     importer = sorted((ROOT / "python/resid/importer").glob("*.py")) if has_readers else []
     paths = os.pathsep.join(str(ROOT / path) for path in ("python", "python/runtime"))

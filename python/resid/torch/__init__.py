@@ -4,6 +4,7 @@
 Importing it needs PyTorch. The page docs/pytorch.md begins with five minutes of examples.
 """
 
+from .attention import attention
 from .functional import dropout, dropout_add, dropout_add_norm, layer_norm, rms_norm
 from .modules import DropoutAddNorm, DropoutState, LayerNorm, QuantizedLinear, ResidualBlock, RMSNorm
 from .backend import GraphReport, compile, explain, report
@@ -15,5 +16,5 @@ from .streams import HyperConnection, HyperHead
 _register_backend()
 
 __all__ = ["DropoutAddNorm", "DropoutState", "GraphReport", "HyperConnection", "HyperHead", "LayerNorm", "QuantizedLinear", "RMSNorm",
-           "ResidualBlock", "compile", "dropout", "dropout_add", "dropout_add_norm", "explain", "layer_norm", "optimize",
+           "ResidualBlock", "attention", "compile", "dropout", "dropout_add", "dropout_add_norm", "explain", "layer_norm", "optimize",
            "register", "report", "rms_norm"]

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import torch
 from resid_runtime.kernel import check_number
 from torch import Tensor
 
+import resid
 from resid import gradients, signatures
 from resid.gradients import Gradients
 from resid.signatures import Signature
@@ -48,6 +50,18 @@ def register(kernel: Any, name: str, *, forward: Any = None, backward: Any = Non
                                     for suffix, function in (("forward", found.forward), ("backward", found.backward))]
     library.impl(base, _autograd(op, kernel, found, *ops), "Autograd")
     return op
+
+
+_names: dict[str, str] = {}
+
+
+def op_of(text: str, function: str, wrt: Sequence[int] | None = None) -> str:
+    """The name of the op of torch.ops.resid of a program, with gradients. It is compiled once in a process."""
+    if text not in _names:
+        name = f"{function}_{hashlib.sha256(text.encode()).hexdigest()[:24]}"
+        register(getattr(resid.compile(text, grad=function, wrt=wrt, quiet=True), function), f"resid::{name}")
+        _names[text] = name
+    return _names[text]
 
 
 def _read(kernel: Any) -> Signature:

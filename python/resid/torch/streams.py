@@ -7,42 +7,28 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import math
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-import resid
-
 from ..importer.emit_streams import read, write
 from ..importer.program import Program
 from ..models.connections import KINDS, VERSIONS, Kind, connect, gate, most_streams
 from . import engine
-from .register import DTYPES, register
-
-_names: dict[str, str] = {}
-
-
-def _name(text: str, function: str) -> str:
-    """The name of the op of a program, which is compiled once in a process."""
-    if text not in _names:
-        name = f"{function}_{hashlib.sha256(text.encode()).hexdigest()[:24]}"
-        register(getattr(resid.compile(text, grad=function, quiet=True), function), f"resid::{name}")
-        _names[text] = name
-    return _names[text]
+from .register import DTYPES, op_of
 
 
 # While PyTorch traces, these two are called and not traced, so they take and give what it holds for constants.
 @torch.compiler.assume_constant_result
 def _name_of_read(kind: tuple, stream: str) -> str:
-    return _name(_read_text(Kind(*kind), stream), "streams_read")
+    return op_of(_read_text(Kind(*kind), stream), "streams_read")
 
 
 @torch.compiler.assume_constant_result
 def _name_of_write(n: int, width: int, stream: str, weights: str, mix: str | None, has_rows: bool) -> str:
-    return _name(_write_text(n, width, stream, weights, mix, has_rows), "streams_write")
+    return op_of(_write_text(n, width, stream, weights, mix, has_rows), "streams_write")
 
 
 def _read_text(kind: Kind, stream: str) -> str:
