@@ -20,6 +20,7 @@ import resid.torch as rt
 from resid.torch import distributed
 
 BATCH, SEQUENCE, WIDTH, HEADS, LAYERS, STEPS, RATE = 8, 16, 32, 4, 2, 20, 0.05
+RANKS = (4, 2)
 
 
 class Layer(nn.Module):
@@ -182,18 +183,25 @@ def train_sequence_parallel():
 WAYS = {"ddp": train_ddp, "fsdp": train_fsdp, "tensor": train_tensor_parallel, "sequence": train_sequence_parallel}
 
 
-def run(rank, ranks, folder):
-    """Trains in every way as process `rank` of `ranks`; the first one writes what came out."""
+def run(rank, folder):
+    """Trains as process `rank` of each number of processes. The same ones serve all: to start them takes longest."""
     torch.set_num_threads(1)
-    store = dist.FileStore(os.path.join(folder, "store"), ranks)
+    for ranks in RANKS:
+        if rank < ranks:
+            train_together(rank, ranks, folder)
+    os._exit(0)  # threads of PyTorch that still run when the interpreter ends would abort the process, now and then
+
+
+def train_together(rank, ranks, folder):
+    """Trains in every way as process `rank` of `ranks`; the first one writes what came out."""
+    store = dist.FileStore(os.path.join(folder, f"store{ranks}"), ranks)
     dist.init_process_group("gloo", store=store, rank=rank, world_size=ranks)
     results = {name: way() for name, way in WAYS.items()}
     results["masks"], results["rules"] = join_partial_branches(ranks, rank), follow_rules(ranks)
     if rank == 0:
-        torch.save(results, os.path.join(folder, "results.pt"))
+        torch.save(results, os.path.join(folder, f"results{ranks}.pt"))
     dist.barrier()
     dist.destroy_process_group()
-    os._exit(0)  # threads of PyTorch that still run when the interpreter ends would abort the process, now and then
 
 
 def join_partial_branches(ranks, rank):
@@ -244,6 +252,7 @@ def follow_rules(ranks):
     return same.tolist()
 
 
-def start(ranks, folder):
-    torch.multiprocessing.spawn(run, (ranks, str(folder)), ranks)
-    return torch.load(os.path.join(folder, "results.pt"))
+def start(folder):
+    """The results of each number of processes."""
+    torch.multiprocessing.spawn(run, (str(folder),), max(RANKS))
+    return {ranks: torch.load(os.path.join(folder, f"results{ranks}.pt")) for ranks in RANKS}

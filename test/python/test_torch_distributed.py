@@ -52,12 +52,20 @@ def test_a_state_of_another_size_is_refused():
         rt.dropout(torch.ones(2, 8), torch.tensor([1, 2, 3]), 0.5)
 
 
-@pytest.fixture(scope="module", params=[2, 4])
-def trained(request, tmp_path_factory):
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    return training.start(tmp_path_factory.mktemp("ranks"))
+
+
+@pytest.fixture(scope="module")
+def alone():
+    return training.train_alone()
+
+
+@pytest.fixture(scope="module", params=training.RANKS)
+def trained(request, results, alone):
     """What each way gave with so many processes, beside one process with as many micro-batches, and with one."""
-    ranks = request.param
-    results = training.start(ranks, tmp_path_factory.mktemp("ranks"))
-    return ranks, results, training.train_alone(ranks), training.train_alone()
+    return request.param, results[request.param], training.train_alone(request.param), alone
 
 
 def difference(a, b):
@@ -66,8 +74,7 @@ def difference(a, b):
     return max((a["losses"] - b["losses"]).abs().max(), weights).item()
 
 
-def test_training_depends_on_the_masks():
-    alone = training.train_alone()
+def test_training_depends_on_the_masks(alone):
     assert (alone["losses"][0] - alone["losses"][-1]).abs() > 0.05
     x, _ = training.draw(0)
     model = training.Transformer()
