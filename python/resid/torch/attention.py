@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -48,8 +49,7 @@ def _type(name: str, tensor: Tensor) -> str:
     return f"tensor<{'x'.join([*sizes, element])}>"
 
 
-@torch.compiler.assume_constant_result
-def _name(kinds: tuple[tuple[str, str], ...], causal: bool, settings: tuple[tuple[str, float], ...]) -> str:
+def _make_name(kinds: tuple[tuple[str, str], ...], causal: bool, settings: tuple[tuple[str, float], ...]) -> str:
     types = dict(kinds)
     clauses = "".join(f" {name}(%{name})" for name in ("mask", "sink") if name in types)
     words = ["causal"] * causal + [f"{key} = {value if key == 'window' else float(value)!r}{'' if key == 'window' else ' : f64'}" for key, value in settings]
@@ -59,6 +59,10 @@ def _name(kinds: tuple[tuple[str, str], ...], causal: bool, settings: tuple[tupl
             f"      : {', '.join(types.values())} -> {'x'.join(result)}\n"
             f"  return %y : {'x'.join(result)}\n}}\n")
     return op_of(text, "attention", [place for place, (name, _) in enumerate(kinds) if name != "mask"])
+
+
+# While PyTorch traces, it is called and not traced.
+_name: Any = torch.compiler.assume_constant_result(_make_name)
 
 
 def _check(given: dict[str, Tensor], window: int | None, cap: float | None, scale: float | None) -> None:
