@@ -62,7 +62,7 @@ def _make_name(kinds: tuple[tuple[str, str], ...], causal: bool, settings: tuple
 
 
 # While PyTorch traces, it is called and not traced.
-_name: Any = torch.compiler.assume_constant_result(_make_name)
+_name: Any = getattr(torch.compiler, "assume_constant_result")(_make_name)
 
 
 def _check(given: dict[str, Tensor], window: int | None, cap: float | None, scale: float | None) -> None:

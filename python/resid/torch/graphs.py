@@ -8,6 +8,7 @@ from __future__ import annotations
 import collections
 import copy
 import dataclasses
+import re
 from typing import Any, TypeAlias
 
 import torch
@@ -82,8 +83,20 @@ def capture(module: GraphModule) -> Captured:
             raise Refused(f"{node.target}: random numbers are PyTorch's")
         if node.op == "call_function" and not _is_plain(node):
             raise Refused(f"{node.target}: it changes more than its results")
+    names = {}
+    for old, new in zip(given, whole.graph.find_nodes(op="placeholder"), strict=True):
+        before = new.name
+        new._rename(_shorten(old.name))
+        names[before] = new.name
+    written = [names[name] for name in written]
     weights = {new.name for old, new in zip(given, whole.graph.find_nodes(op="placeholder"), strict=True) if _is_weight(old)}
     return Captured(whole, weights, written, views, _number_dropouts(whole.graph, dropouts, mode) if dropouts else None, casts)
+
+
+def _shorten(name: str) -> str:
+    """What Dynamo calls an argument or a weight, as users do: of `self._modules['norm']._parameters['weight']`, norm_weight."""
+    words = re.sub(r"^[lL]_(self_)?|_$", "", name)
+    return re.sub(r"(^|_)(modules|parameters|buffers)(?=_)", "", words).strip("_") or name
 
 
 def _with_detach(module: GraphModule) -> GraphModule:
