@@ -131,11 +131,17 @@ def test_what_is_refused(fields: "dict[str, Any]", message: str) -> None:
         write_model("hyper", {**BASE, **fields})
 
 
+def compile_as_one(texts: "dict[str, str]") -> None:
+    """As one program, whose functions share most of their kernels."""
+    resid.compile("\n".join(text.replace("func.func @hyper(", f"func.func @{name}(") for name, text in texts.items()))
+
+
 def test_placements() -> None:
+    texts = {}
     for placement in ("branch_post", "peri", "none"):
-        text = write_model("hyper", {**BASE, **CASES["mhc"]}, placement=placement)
+        texts[placement] = text = write_model("hyper", {**BASE, **CASES["mhc"]}, placement=placement)
         assert text.count(f"resid.block {placement} ") == 2 == text.count("streams(read ")
-        resid.compile(text)
+    compile_as_one(texts)
     for placement, connection in (("post", "mhc"), ("post_shifted", "static"), ("pre", "gated"), ("post", "gated")):
         with pytest.raises(FlagError, match=f"placement '{placement}'"):
             write_model("hyper", {**BASE, **CASES[connection]}, placement=placement)
@@ -143,8 +149,9 @@ def test_placements() -> None:
 
 def test_bf16() -> None:
     """On a narrow stream, coefficients and their parameters are f32; of gated, all weights have the stream's type."""
+    texts = {}
     for connection, element in (("mhc", "f32"), ("ihc", "f32"), ("static", "f32"), ("gated", "bf16")):
-        text = write_model("hyper", {**BASE, **CASES[connection], "torch_dtype": "bfloat16"})
-        found = set(re.findall(r'x(b?f\d+)> \{resid.weight = "model\.(?:layers\.0\.\w+_h|h)(?:c|yper)\w*\.', text))
-        assert found == {element}, connection
-        resid.compile(text)
+        texts[connection] = write_model("hyper", {**BASE, **CASES[connection], "torch_dtype": "bfloat16"})
+        pattern = r'x(b?f\d+)> \{resid.weight = "model\.(?:layers\.0\.\w+_h|h)(?:c|yper)\w*\.'
+        assert set(re.findall(pattern, texts[connection])) == {element}, connection
+    compile_as_one(texts)
