@@ -188,9 +188,13 @@ static void addPairRules(ScalarRules &rules) {
     g.add(op.getC(), [&] { return g.getResult(); });
   });
   addScalarRule<math::Atan2Op>(rules, [](math::Atan2Op op, ScalarGradient &g) {
+    // Divided by the larger number, squares neither overflow nor vanish. Of two zeros the quotient is 0.
     auto getQuotient = [&](Value of) {
-      Value norm = g.plus(square(g, g.get(op.getLhs())), square(g, g.get(op.getRhs())));
-      return g.over(g.get(of), norm);
+      Value a = g.get(op.getLhs()), b = g.get(op.getRhs()), one = g.constant(1.0);
+      Value larger = arith::MaximumFOp::create(g.getBuilder(), apply<math::AbsFOp>(g, a), apply<math::AbsFOp>(g, b));
+      Value m = g.select(g.compare(arith::CmpFPredicate::OEQ, larger, g.constant(0.0)), one, larger);
+      Value norm = g.plus(square(g, g.over(a, m)), square(g, g.over(b, m)));
+      return g.over(g.over(g.over(g.get(of), m), arith::MaximumFOp::create(g.getBuilder(), norm, one)), m);
     };
     g.add(op.getLhs(), [&] { return g.times(g.getResult(), getQuotient(op.getRhs())); });
     g.add(op.getRhs(), [&] { return g.negate(g.times(g.getResult(), getQuotient(op.getLhs()))); });

@@ -130,3 +130,21 @@ func.func @norm(%x: tensor<?xf32>) -> tensor<?xf32> {
   }
   return %y : tensor<?xf32>
 }
+
+func.func @angle(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %y = linalg.map ins(%x : tensor<?xf32>) outs(%x : tensor<?xf32>) (%a: f32, %o: f32) {
+    %c = arith.constant 1.0e-30 : f32
+    %r = math.atan2 %a, %c : f32
+    linalg.yield %r : f32
+  }
+  return %y : tensor<?xf32>
+}
+
+func.func @angle_0(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %y = linalg.map ins(%x : tensor<?xf32>) outs(%x : tensor<?xf32>) (%a: f32, %o: f32) {
+    %c = arith.constant 0.0 : f32
+    %r = math.atan2 %a, %c : f32
+    linalg.yield %r : f32
+  }
+  return %y : tensor<?xf32>
+}

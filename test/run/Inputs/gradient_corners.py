@@ -39,6 +39,8 @@ EXPECTED = {
     "absolute": sign,
     "relu": lambda x: float(x > 0),
     "quotient": lambda x: -0.0 if x else math.nan,
+    "angle": lambda x: 1e-30 / (x * x + 1e-60),
+    "angle_0": lambda x: 0.0,
     # The squares of the largest and the least numbers are no numbers of f32.
     "norm": lambda x: 0.0 if x * x < 1e-46 or x * x > 1e39 else math.sqrt(2) * sign(x),
 }
