@@ -744,7 +744,9 @@ def test_integers():
         return model.head(F.linear(linear(F.relu(inner), model.turned.T), model.shared) + model.shared.sum())
 
     compiled = rt.compile(model, (x,), quantize="w8a8")
-    assert "integers of 8 bits in 3 linear layers" in str(rt.report(model)[0])
+    lines = [line.strip() for line in str(rt.report(model)[0]).splitlines()]
+    assert lines[1] == "integers of 8 bits for 3 weights" and len(lines) == 4, lines
+    assert sorted(lines[2:])[0].startswith("floats     head_weight: it is that of a head") and sorted(lines[2:])[1].startswith("floats     shared: ")
     with torch.no_grad():
         exact = model(x)
         for _ in range(2):

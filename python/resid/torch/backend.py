@@ -42,15 +42,15 @@ class Placed:
 @dataclasses.dataclass
 class GraphReport:
     """What became of one graph of Dynamo. `refused` says why all of it is PyTorch's; `gradients` where its gradients are from.
-    `kernels` are the programs that were compiled, which have their pictures in svg() and what was fused in report(). `integers` says
-    which scheme of integers how many of their linear layers have."""
+    `kernels` are the programs that were compiled, which have their pictures in svg() and what was fused in report(). `integers`
+    says how many weights became integers, and of each other matrix why not."""
 
     count: "Callable[[], list[Placed]]" = list
     kernels: "list[resid.Module]" = dataclasses.field(default_factory=list)
     programs: int = 0
     refused: str = ""
     gradients: str = ""
-    integers: str = ""
+    integers: "list[str]" = dataclasses.field(default_factory=list)
 
     @functools.cached_property
     def nodes(self) -> "list[Placed]":
@@ -71,7 +71,7 @@ class GraphReport:
         lines = [f"resid: {own} of {len(self.nodes)} nodes, {self.share:.1%} of the floating-point operations, in {self.programs} programs"]
         if self.refused:
             lines.append(f"  all of it is PyTorch's: {self.refused}")
-        lines += [f"  {line}" for line in (self.gradients, self.integers) if line]
+        lines += [f"  {line}" for line in (self.gradients, *self.integers) if line]
         lines += [f"  PyTorch's  {node.node:28} {node.operator:36} {node.reason}" for node in self.nodes if node.reason and not self.refused]
         return "\n".join(lines)
 
@@ -161,14 +161,15 @@ def resid_backend(module: GraphModule, inputs: "Sequence[Any]", *, options: "Map
     found = GraphReport()
     weights = [weakref.ref(value) for value in inputs if isinstance(value, torch.Tensor)]
     _reports.append((weights, found))
-    return _build(module, inputs, found, make=functools.partial(CompiledPiece, scheme=scheme))
+    return _build(module, inputs, found, make=functools.partial(CompiledPiece, scheme=scheme), scheme=scheme)
 
 
 def _asks_for_gradients(inputs: "Sequence[Any]") -> bool:
     return torch.is_grad_enabled() and any(isinstance(value, torch.Tensor) and value.requires_grad for value in inputs)
 
 
-def _build(module: GraphModule, inputs: "Sequence[Any]", found: GraphReport, make: "Callable[..., Any]") -> "Callable[..., Any]":
+def _build(module: GraphModule, inputs: "Sequence[Any]", found: GraphReport, make: "Callable[..., Any]",
+           scheme: "str | None" = None) -> "Callable[..., Any]":
     try:
         captured = capture(module)
     except Refused as refused:
@@ -183,8 +184,9 @@ def _build(module: GraphModule, inputs: "Sequence[Any]", found: GraphReport, mak
     pieces = _make(partition, make) if pieces is None else pieces
     _record(partition, found)
     found.kernels = [piece.module for piece in pieces.values()]
-    layers = sum(len(getattr(piece, "scales", ())) for piece in pieces.values())
-    found.integers = f"integers of 8 bits in {layers} linear layers" if layers else ""
+    if scheme:
+        kept = [f"floats     {name}: {reason}" for piece in pieces.values() for name, reason in piece.floats.items()]
+        found.integers = [f"integers of 8 bits for {sum(len(piece.scales) for piece in pieces.values())} weights", *kept]
     if not pieces:
         return module.forward
     forward = _assemble(partition, pieces)

@@ -40,8 +40,11 @@ class CompiledPiece:
     def __init__(self, piece: Piece, scheme: "str | None" = None) -> None:
         assert piece.imported is not None
         self.name, self.text, self.function = piece.name, piece.imported.text, piece.imported.function
+        self.floats: dict[str, str] = {}  # matrices without integers, and why
         if scheme:
-            self.text, _ = Request(self.text, self.name, scheme, {}, keep_heads=True).run("PREPARED")
+            request = Request(self.text, self.name, scheme, {}, keep_heads=True)
+            self.floats = {entry["weight"]: entry["kept"] for entry in request.run("GIVEN")[1] if "kept" in entry and len(entry["shape"]) == 2}
+            self.text, _ = request.run("PREPARED")
         self.inputs = list(range(len(piece.inputs)))  # where they are in what is given
         self.weights = {node.name: len(self.inputs) + place for place, node in enumerate(piece.weights)}
         self.types = {node.name: value_of(node).dtype for node in piece.weights}  # that the program takes them in
