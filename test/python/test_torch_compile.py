@@ -711,6 +711,29 @@ def test_results_lie_as_pytorchs_do(name):
                 assert mine.stride() == own.stride()
 
 
+def test_slices_of_fewer_elements_than_asked_for():
+    for f in (lambda x: (x * 2)[:6] * 3, lambda x: (x * 2)[1:6], lambda x: (x * 2)[-3:] + 1, lambda x: (x * 2)[1:-1]):
+        torch._dynamo.reset()
+        compiled = torch.compile(f, backend="resid", dynamic=True)
+        for rows in (4, 9, 6, 5, 3):
+            x = torch.randn(rows, 6)
+            assert torch.equal(compiled(x), f(x)), rows
+
+
+def test_training_with_a_layer_that_no_result_needs():
+    class Aside(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.aside, self.main = nn.Linear(6, 6), nn.Linear(6, 6)
+
+        def forward(self, x):
+            return self.main(x) + 0 * self.aside(x).shape[0]
+
+    model = Aside()
+    torch.compile(model, backend="resid")(torch.randn(4, 6)).sum().backward()
+    assert model.aside.weight.grad is None and model.main.weight.grad is not None
+
+
 def test_two_instances_of_one_class():
     a, b, x = Net().eval(), Net().eval(), torch.randn(5, 32)
     for model in (a, b, a):

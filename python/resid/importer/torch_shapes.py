@@ -151,12 +151,14 @@ def _stack(r: _Reader, call: Call) -> str:
 
 @_torch("slice")
 def _slice(r: _Reader, call: Call) -> str:
-    """Where the last places of an open axis are taken, torch knows whether there are as many."""
+    """Where the last places of an open axis are taken, or as many as there are, torch knows whether there are as many."""
     start, end = call["start"] or 0, call["end"] if call["end"] is not None else _LARGEST
     numbers = [r.sizes([value]) for value in (start, end, call["dim"], call["step"] or 1)]
     whole, taken = (node.meta["val"].shape[call["dim"]] for node in (call["self"], call.node))
     if isinstance(start, int) and start < 0 and end == _LARGEST and call["step"] in (None, 1) and not isinstance(whole, int):
         numbers[0] = r.numbers([r.size(whole) - r.size(taken)], (1,))
+    if isinstance(end, int) and not isinstance(taken, int) and call["step"] in (None, 1) and r.size(whole) - r.size(taken) == start:
+        numbers[1] = r.sizes([_LARGEST])
     return r.add("Slice", [r.name(call["self"]), *numbers])
 
 

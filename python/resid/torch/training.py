@@ -108,6 +108,7 @@ class TrainedPiece(CompiledPiece):
         # Of the program's arguments, which of those given, or a constant.
         self.arguments: list[Any] = [*self.inputs, *(self.weights.get(name, self.constants.get(name)) for name in self.names)]
         at = {place: index for index, place in enumerate(self.arguments) if isinstance(place, int)}
+        self.wrt = [place for place in self.wrt if place in at]  # no result needs the others
         module = resid.compile(self.text, grad=self.function, wrt=[at[place] for place in self.wrt], quiet=True)
         found = gradients.find(module[self.function])
         assert found is not None
