@@ -175,7 +175,7 @@ def test_bound_functions_refuse_what_does_not_fit():
       return %y : tensor<?x4xf32>
     }""").f
     x, weight = torch.randn(3, 4), torch.ones(4)
-    bound = Bound(kernel, (1,), (weight,), ((0, weight, -1),))
+    bound = Bound(kernel, (1,), (weight,), ((0, weight, weight, -1),))
     torch.testing.assert_close(bound((weight, x))[0], kernel(x, weight))
     assert bound.holds((weight, x)) and not bound.holds((weight.clone(), x))
     assert not Bound(kernel, (1,), (weight,), None).holds((weight, x))

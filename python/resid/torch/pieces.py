@@ -129,7 +129,7 @@ class CompiledPiece:
         # Found before the weights are read: what another thread writes meanwhile is seen in the next call.
         versions = {place: _find_version(given[place]) if place in made_of else -1 for place in own if place >= 0}
         memory = {place: given[place].detach() for place in versions}
-        watched = [(place, memory[place], version) for place, version in versions.items() if version is not None]
+        watched = [(place, given[place], memory[place], version) for place, version in versions.items() if version is not None]
         weights: list[Any] = [memory[place].to(self.types[name]).contiguous() if place >= 0 else self.constants[name]
                               for name, place in zip(self.names, own)]
         weights += [None] * len(self.scales)
