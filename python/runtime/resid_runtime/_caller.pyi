@@ -11,11 +11,12 @@ class Function:
 
 class Bound:
     """A function with its last arguments, `weights`. Of the tuples that are given, its other arguments are the tensors at
-    `inputs`, without gaps or copied. `watched` has (place, tensor, version) for each given tensor that `weights` are made of: as
-    long as that at the place has the address of this one and, unless -1, this version, they hold. None: they do not hold."""
+    `inputs`, without gaps or copied. `watched` has (place, tensor, memory, version) for each given tensor that `weights` are made
+    of: as long as that at the place has the address of `memory` and, unless -1, this version, they hold. `tensor` is the one that
+    was there, whose address is found faster. None: they do not hold."""
 
     def __init__(self, function: Function, inputs: tuple[int, ...], weights: tuple[Any, ...],
-                 watched: tuple[tuple[int, Any, int], ...] | None, /) -> None: ...
+                 watched: tuple[tuple[int, Any, Any, int], ...] | None, /) -> None: ...
     def holds(self, given: tuple[Any, ...], /) -> bool: ...
     def __call__(self, given: tuple[Any, ...], /, *, out: Any = None, threads: int | None = None,
                  stream: int | None = None) -> tuple[Any, ...]: ...
