@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from .importer.errors import ImportFailure
 
@@ -23,8 +23,24 @@ exit codes: 0 done, 1 the model is wrong, 2 wrong flags, 3 a file cannot be read
 """
 
 
+class _Once(argparse._StoreAction):
+    """A flag with a value is given once."""
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: "str | None" = None) -> None:
+        given = vars(namespace).setdefault("given", {})
+        if option and self.dest in given:
+            parser.error(f"expected {option} once, but got '{given[self.dest]}' and '{values}'")
+        given[self.dest] = values
+        super().__call__(parser, namespace, values, option)
+
+
 class _Parser(argparse.ArgumentParser):
     """Messages in the style of the other tools: lower case, the tool's name, exit code 2."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for name in (None, "store"):
+            self.register("action", name, _Once)
 
     def error(self, message: str) -> NoReturn:
         print(f"resid: error: {message}", file=sys.stderr)
@@ -199,7 +215,7 @@ def _quantize(options: argparse.Namespace) -> None:
         raise FlagError("expected different files for what is read and what is written, but got one twice")
     try:
         done = quantize(
-            Path(options.program),
+            sys.stdin.read() if options.program == "-" else Path(options.program),
             read(options.weights),
             options.scheme,
             calibrate=[read_npz(Path(file)) for file in options.calibrate],

@@ -121,7 +121,7 @@ def quantize(source: str | os.PathLike[str], weights: _Arrays, scheme: str = "w8
         raise FlagError(f"smooth: expected w8a8 beside rows, but got '{scheme}'")
     request = Request(text, name, scheme, {one: "keep names it" for one in keep}, not include_head)
     program, record = request.rewrite()
-    arrays = {key: np.asarray(array) for key, array in weights.items()}
+    arrays = {key: np.asarray(array, order="C") for key, array in weights.items()}
     entries = {entry["weight"]: entry for entry in record}
     for one in keep:
         if one not in entries:

@@ -102,6 +102,10 @@ def test_files(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     assert command(tmp_path / "m.onnx", "--weights=w.bin") == (2, False)
     assert main(["import", str(tmp_path / "m.onnx"), "-o", str(tmp_path / "no" / "out.mlir")]) == 3
     assert "absent.onnx' cannot be read" in capsys.readouterr().err
+    for name, wrong, text in ((b"Relu", b"Re\xaf\xaf", "the name of an operator: expected UTF-8"), (b"rows", b"\xa7ows", "a size of input 'x': expected UTF-8")):
+        onnx.save(model([helper.make_node("Relu", ["x"], ["y"])], dims=("rows", 4)), tmp_path / "n.onnx")
+        (tmp_path / "n.onnx").write_bytes((tmp_path / "n.onnx").read_bytes().replace(name, wrong))
+        assert command(tmp_path / "n.onnx") == (1, False) and text in capsys.readouterr().err
 
 
 def test_flags(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

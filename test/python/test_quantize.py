@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -325,7 +326,7 @@ def test_calls_that_overflow_are_no_calibration() -> None:
     assert not done.matrices[0].smoothed and done.error == 0
 
 
-def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "model.mlir").write_text(PROGRAM)
     arrays = weights()
     write_weights(tmp_path / "model.safetensors", arrays)
@@ -357,6 +358,14 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ([*written, "--calibrate=missing.npz"], 3, "'missing.npz' cannot be read: No such file or directory"),
     ):
         assert main([*command, *flags]) == code and text in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        main([*command, *written, "--scheme=w8", "--scheme=w4"])
+    assert "expected --scheme once, but got 'w8' and 'w4'" in capsys.readouterr().err
+    # From standard input, and of arrays in another order.
+    turned = resid.quantize(PROGRAM, {name: np.asfortranarray(array) for name, array in arrays.items()}, "w4g32", calibrate=[IDS], keep=["down"], smooth="norms")
+    monkeypatch.setattr("sys.stdin", io.StringIO(PROGRAM))
+    assert main(["quantize", "-", *command[2:], "--scheme=w4g32", f"--calibrate={tmp_path / 'inputs.npz'}", "--keep=down", "--smooth", *written]) == 0
+    assert turned.text == expected.text == (tmp_path / "q.mlir").read_text()
     (tmp_path / "broken.npz").write_text("no archive")
     with pytest.raises(FileError, match="is no .npz file"):
         read(tmp_path / "broken.npz")

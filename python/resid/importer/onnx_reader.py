@@ -81,6 +81,13 @@ def _package() -> Any:
     return onnx
 
 
+def _text(name: "str | bytes", what: str) -> str:
+    """A name, which is bytes where these are no UTF-8."""
+    if isinstance(name, bytes):
+        raise ModelError(f"the name of {what}: expected UTF-8, but got {name!r}")
+    return name
+
+
 def _argument(value: "onnx.ValueInfoProto") -> Argument:
     from onnx import helper
 
@@ -99,7 +106,8 @@ def _argument(value: "onnx.ValueInfoProto") -> Argument:
     for index, dim in enumerate(kind.shape.dim):
         # Older exporters write -1 for an open size, or a name without letters for several that differ.
         known = dim.HasField("dim_value") and dim.dim_value >= 0
-        named = dim.dim_param if any(letter.isalnum() for letter in dim.dim_param) else ""
+        size = _text(dim.dim_param, f"a size of input '{value.name}'")
+        named = size if any(letter.isalnum() for letter in size) else ""
         dims.append(dim.dim_value if known else named or f"{value.name}_dim{index}")
     return Argument(value.name, element, dims)
 
@@ -137,7 +145,7 @@ def _node(node: "onnx.NodeProto", folder: Path, opset: int) -> Node:
             if attribute.type == AttributeProto.FLOAT:
                 found = shortest(found)
             attributes[attribute.name] = found.decode() if isinstance(found, bytes) else found
-    op = node.op_type
+    op = _text(node.op_type, "an operator")
     if node.domain == "com.microsoft" and op in ("Attention", "RotaryEmbedding"):
         op = "com.microsoft." + op  # of the same name as another operator of ONNX
     elif node.domain not in _DOMAINS or op.startswith("resid."):
