@@ -20,46 +20,40 @@ struct Interface {
   int32_t (*dropHandle)(void *handle) = nullptr;
 };
 
-/// Null where this PyTorch has none.
+/// Null where this PyTorch has none. No initialisation that other threads wait for: the import may let them have the
+/// interpreter.
 const Interface *findInterface() {
-  static const Interface *const found = []() -> const Interface * {
-    void *library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
-    PyObject *module = library ? PyImport_ImportModule("torch._C._aoti") : nullptr;
-    static Interface own;
-    own.makeHandle = module ? PyObject_GetAttrString(module, "unsafe_alloc_void_ptr_from_tensor") : nullptr;
-    Py_XDECREF(module);
-    PyErr_Clear();
-    if (!own.makeHandle)
-      return nullptr;
-    own.findData = reinterpret_cast<decltype(own.findData)>(dlsym(library, "aoti_torch_get_data_ptr"));
-    own.dropHandle = reinterpret_cast<decltype(own.dropHandle)>(dlsym(library, "aoti_torch_delete_tensor_object"));
-    return own.findData && own.dropHandle ? &own : nullptr;
-  }();
-  return found;
+  static Interface found;
+  static bool isKnown = false;
+  if (isKnown)
+    return found.makeHandle ? &found : nullptr;
+  void *library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
+  PyObject *module = library ? PyImport_ImportModule("torch._C._aoti") : nullptr;
+  if (module) {
+    found.findData = reinterpret_cast<decltype(found.findData)>(dlsym(library, "aoti_torch_get_data_ptr"));
+    found.dropHandle = reinterpret_cast<decltype(found.dropHandle)>(dlsym(library, "aoti_torch_delete_tensor_object"));
+    if (found.findData && found.dropHandle)
+      found.makeHandle = PyObject_GetAttrString(module, "unsafe_alloc_void_ptr_from_tensor");
+    Py_DECREF(module);
+  }
+  PyErr_Clear();
+  isKnown = true;
+  return findInterface();
 }
+
+struct DropHandle {
+  void operator()(void *handle) const { findInterface()->dropHandle(handle); }
+};
 
 /// A tensor as it was when something was made of it.
 struct Watch {
   Py_ssize_t place = 0;
   /// The tensor itself, borrowed, and libtorch's handle of it, null where there is none.
   PyObject *object = nullptr;
-  void *handle = nullptr;
+  std::unique_ptr<void, DropHandle> handle;
   const void *address = nullptr;
   /// What PyTorch counts writes by, or -1 where writes do not matter.
   long long version = -1;
-
-  Watch() = default;
-  Watch(Watch &&other) noexcept {
-    *this = other;
-    other.handle = nullptr;
-  }
-  ~Watch() {
-    if (handle)
-      findInterface()->dropHandle(handle);
-  }
-
-private:
-  Watch &operator=(const Watch &) = default;
 };
 
 struct Bound {
@@ -113,7 +107,7 @@ bool readWatches(PyObject *watched, std::vector<Watch> &watches) {
       return false;
     if (const Interface *interface = findInterface()) {
       PyObject *capsule = PyObject_CallFunctionObjArgs(interface->makeHandle, watch.object, nullptr);
-      watch.handle = capsule ? PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule)) : nullptr;
+      watch.handle.reset(capsule ? PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule)) : nullptr);
       Py_XDECREF(capsule);
       if (!watch.handle)
         return false;
@@ -158,7 +152,7 @@ PyObject *holds(PyObject *self, PyObject *given) {
     PyObject *object = PyTuple_GetItem(given, watch.place);
     void *data = nullptr;
     const void *address;
-    if (object == watch.object && watch.handle && findInterface()->findData(watch.handle, &data) == 0)
+    if (object == watch.object && watch.handle && findInterface()->findData(watch.handle.get(), &data) == 0)
       address = data;
     else if (!object || !findAddress(object, address))
       return nullptr;
