@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 
@@ -464,8 +465,20 @@ def test_one_tensor_for_two_arguments() -> None:
     for read in (from_exported, resid.torch.optimize):
         with pytest.raises(ModelError, match="one tensor was given to torch.export for two arguments"):
             read(program)
-    with pytest.raises(TypeError, match="expected a function whose arguments have names"):
-        resid.compile(torch.fmod, (x, y))
+
+
+def test_functions_that_are_refused() -> None:
+    """A tensor that was there before the call is an argument, however small; one that the call makes is none."""
+    lent, x = torch.arange(5.0), torch.ones(5)
+    with pytest.raises(TypeError, match="but it reads the tensor"):
+        resid.compile(lambda x: x * lent, (x,))
+    (kernel,) = resid.compile(lambda x: x * torch.tensor([1.0, 2, 3, 4, 5]) + torch.arange(5), (x,), quiet=True)
+    assert kernel(x).tolist() == [1, 3, 5, 7, 9]
+    for f in (torch.abs, functools.partial(torch.add, x), Calls([])):
+        with pytest.raises(TypeError, match="expected a function"):
+            resid.compile(f, (x,))
+    with pytest.raises(ModelError, match="expected results that are tensors, but there is none"):
+        resid.compile(lambda x: None, (x,))
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)

@@ -711,6 +711,20 @@ def test_results_lie_as_pytorchs_do(name):
                 assert mine.stride() == own.stride()
 
 
+def test_transforms_and_results_of_one_operator():
+    """What torch.func makes stays PyTorch's, where its tensors are no tensors; both results of an operator are its own."""
+    x = torch.randn(4, 6)
+    for f in (lambda x: torch.vmap(lambda row: row * 2)(x), lambda x: torch.func.grad(lambda y: (y.exp() * 2).sum())(x),
+              lambda x: torch.func.jvp(lambda y: y.exp(), (x,), (x,))[1]):
+        torch._dynamo.reset()
+        torch.testing.assert_close(torch.compile(f, backend="resid")(x), f(x))
+    for f in (lambda x: torch.topk(x * 2, 3), lambda x: torch.sort(x * 2), lambda x: (x * 2).max(-1), lambda x: (x * 2).split(2, -1)):
+        torch._dynamo.reset()
+        for found, right in zip(torch.compile(f, backend="resid")(x), f(x), strict=True):
+            assert torch.equal(found, right)
+        assert not rt.report()[-1].refused
+
+
 def test_slices_of_fewer_elements_than_asked_for():
     for f in (lambda x: (x * 2)[:6] * 3, lambda x: (x * 2)[1:6], lambda x: (x * 2)[-3:] + 1, lambda x: (x * 2)[1:-1]):
         torch._dynamo.reset()

@@ -306,6 +306,9 @@ def test_module_with_integers_refuses():
     layer = nn.Linear(4, 3)
     with pytest.raises(ValueError, match="argument 'scheme': expected 'w8a8' but got 'w4'"):
         rt.QuantizedLinear.from_linear(layer, "w4")
+    for module, rows in ((rt.QuantizedLinear.from_linear(layer).double(), torch.randn(2, 4)), (rt.QuantizedLinear.from_linear(layer), torch.randn(2, 4).double())):
+        with pytest.raises(TypeError, match="expected rows and a bias of float16, bfloat16 or float32 but got torch.float64"):
+            module(rows)
     with pytest.raises(ValueError, match=r"argument 'x': its shape is \[2, 5\], expected 4 in the last dimension"):
         rt.QuantizedLinear.from_linear(layer)(torch.randn(2, 5))
     with torch.no_grad():

@@ -87,19 +87,19 @@ def from_function(function: "Callable[..., Any]", inputs: "Sequence[Any]", dynam
     for place, value in enumerate(inputs):
         if not isinstance(value, torch.Tensor):
             raise TypeError(f"argument 'inputs': expected tensors of PyTorch but got {type(value).__name__} at {place}")
-    try:
-        inspect.signature(function)
-    except ValueError:
-        raise TypeError("argument 'source': expected a function whose arguments have names; write lambda x: f(x) around it") from None
-    from .torch_reader import export
+    if not (inspect.isfunction(function) or inspect.ismethod(function)):
+        raise TypeError("argument 'source': expected a function whose arguments have names; write lambda x: f(x) around it")
+    from .torch_reader import export, lent_constants
 
     module = torch.nn.Module()
     module.forward = function  # the names of its arguments are the program's
     name = re.sub(r"\W", "_", getattr(function, "__name__", "function")).strip("_") or "function"
     with torch.no_grad():
-        imported = from_exported(export(module, inputs, dynamic_shapes=dynamic_shapes), name=name)
-    if imported.weights:
-        raise TypeError(f"argument 'source': expected a function of its arguments alone, but it reads the tensor '{min(imported.weights)}'; "
+        program = export(module, inputs, dynamic_shapes=dynamic_shapes)
+        imported = from_exported(program, name=name)
+    read = {*imported.weights, *lent_constants(program)}
+    if read:
+        raise TypeError(f"argument 'source': expected a function of its arguments alone, but it reads the tensor '{min(read)}'; "
                         "give it as an argument")
     return imported
 
@@ -108,6 +108,8 @@ def from_graph(graph: Graph, *, sizes: "dict[str, int] | None" = None, recognise
     """Writes the program of a graph that a reader has made. Changes the graph."""
     _fix_sizes(graph, sizes or {})
     recognise(graph, recognised)
+    if not graph.results:
+        raise ModelError("expected results that are tensors, but there is none")
     emitter = Emitter(graph)
     emitter.run()
     text = emitter.program.text(emitter.results())

@@ -58,6 +58,14 @@ def export(model: "torch.nn.Module", args: "Sequence[Any]", kwargs: "Mapping[str
     return torch.export.export(model, given, named, dynamic_shapes=dynamic_shapes)
 
 
+def lent_constants(program: "torch.export.ExportedProgram") -> list[str]:
+    """The constants of a program that were there before its function was called: those that it makes itself are lifted."""
+    names = program.graph_signature.inputs_to_lifted_tensor_constants
+    made = ("lift_fresh", "lift_fresh_copy")
+    nodes = [node for node in program.graph.nodes if node.op == "placeholder" and node.name in names]
+    return [names[node.name] for node in nodes if not all(operator_name(user) in made for user in node.users)]
+
+
 def refuse_repeated(program: "torch.export.ExportedProgram") -> None:
     """Raises ModelError where one tensor was given to torch.export for two arguments."""
     import torch

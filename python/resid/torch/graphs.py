@@ -52,6 +52,8 @@ def capture(module: GraphModule) -> Captured:
     for fake in fakes:
         if isinstance(fake, FakeTensor) and (fake.device.type != "cpu" or fake.layout != torch.strided):
             raise Refused(f"a tensor on {fake.device} of layout {fake.layout}: expected dense ones on the CPU")
+    if any(getattr(node.target, "__name__", "") == "_jvp_increment_nesting" for node in module.graph.nodes):
+        raise Refused("torch.func.jvp")
     module = _with_detach(module)
     casts = torch.is_autocast_enabled("cpu") or any(node.target is _enter_autocast for node in module.graph.nodes)
     try:
@@ -72,6 +74,8 @@ def capture(module: GraphModule) -> Captured:
                         node.target = torch.ops.aten.clone.default
             _drop(whole, _FRESH)
             for node in whole.graph.find_nodes(op="get_attr"):
+                if torch._C._functorch.is_functorch_wrapped_tensor(getattr(whole, node.target)):
+                    raise Refused("a transform of torch.func")
                 node.meta["val"] = mode.from_tensor(getattr(whole, node.target))
     except Refused:
         raise
@@ -220,6 +224,8 @@ def _find_chain(result: Node) -> "_Chain":
     while (source := next((source for source in node.all_input_nodes if memory & _memory_of(source)), None)) is not None:
         chain.insert(0, node)
         node = source
+    if chain and not is_tensor(node):  # one of several results of an operator
+        node = chain.pop(0)
     return node, chain
 
 

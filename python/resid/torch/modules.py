@@ -107,6 +107,8 @@ class QuantizedLinear(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if x.shape[-1:] != (self.in_features,):
             raise ValueError(f"argument 'x': its shape is {list(x.shape)}, expected {self.in_features} in the last dimension")
+        if torch.float64 in (x.dtype, None if self.bias is None else self.bias.dtype):
+            raise TypeError("QuantizedLinear: expected rows and a bias of float16, bfloat16 or float32 but got torch.float64")
         return torch.ops.resid.quantized_linear(x, self.panels, self.weight_scale, self.bias, torch.float32, self.scheme)
 
     def extra_repr(self) -> str:
