@@ -89,7 +89,7 @@ def test_weights_under_autocast():
 
 
 def test_regions_of_autocast():
-    """Operators that autocast knows and resid does not, inside and outside of regions; one that is made of products."""
+    """Operators that autocast knows and resid does not, inside and outside of regions; one that is made of products, of two types too."""
     model, kernel, matrix = Net().eval(), torch.randn(5, 3, 2), torch.randn(3, 5)
 
     def f(x):
@@ -100,7 +100,8 @@ def test_regions_of_autocast():
                 u = F.conv_transpose1d(x * 3, kernel)
                 v = torch.special.bessel_j0(torch.cat([u, u @ u.mT], 2))
             w = torch.cat([y, z.float()], 2)
-        return y, z, u, v, w, model(x)
+            both = torch.einsum("bdl,dc->bcl", z, matrix)
+        return y, z, u, v, w, model(x), both
 
     x = torch.randn(2, 5, 32)
     compiled = torch.compile(f, backend="resid")

@@ -122,7 +122,7 @@ def _with_casts(module: GraphModule, fakes: "list[Any]") -> GraphModule:
 
 class _Casting(Interpreter):
     """Calls each operator for which autocast has a rule by this rule: the casts are seen, and autocast is off in it. An operator
-    that calls such ones is taken apart where its result would have another type."""
+    that calls such ones, like einsum, is taken apart."""
 
     def __init__(self, module: GraphModule, keeps_regions: bool = False) -> None:
         super().__init__(module)
@@ -138,11 +138,12 @@ class _Casting(Interpreter):
             elif torch.is_autocast_enabled("cpu") and isinstance(target, torch._ops.OpOverload):
                 if _has_kernel(target, "AutocastCPU"):
                     return target._op_dk(torch._C.DispatchKey.AutocastCPU, *args, **kwargs)
-                if _has_kernel(target, "CompositeImplicitAutograd") and _gets_other_types(target, args, kwargs):
+                if _has_kernel(target, "CompositeImplicitAutograd"):
                     flat, spec = pytree.tree_flatten((args, kwargs))
                     with disable_proxy_modes_tracing():
-                        apart = make_fx(lambda *flat: _take_apart(target, pytree.tree_unflatten(flat, spec)), pre_dispatch=True)(*flat)
-                    return _Casting(apart).run(*flat)
+                        apart = _take_apart(target, flat, spec)
+                    if apart is not None:
+                        return _Casting(apart).run(*flat)
         if target in (_enter_autocast, _exit_autocast) and not self.keeps_regions:
             return None
         return super().call_function(target, args, kwargs)
@@ -152,18 +153,21 @@ def _has_kernel(target: Any, key: str) -> bool:
     return bool(torch._C._dispatch_has_kernel_for_dispatch_key(target.name(), key))
 
 
-def _gets_other_types(target: "torch._ops.OpOverload", args: "tuple[Any, ...]", kwargs: "dict[str, Any]") -> bool:
-    """Whether autocast changes the type of a result."""
-    found = []
-    with disable_proxy_modes_tracing():
-        for enabled in (True, False):
-            with torch.autocast("cpu", torch.get_autocast_dtype("cpu"), enabled, cache_enabled=False):
-                found.append([getattr(value, "dtype", None) for value in pytree.tree_leaves(target(*args, **kwargs))])
-    return found[0] != found[1]
+def _take_apart(target: Any, flat: "list[Any]", spec: Any) -> "GraphModule | None":
+    """What an operator calls, where autocast gives its result a narrower type than an argument has by a rule for something in it."""
 
+    def call(function: Any, *flat: Any) -> Any:
+        args, kwargs = pytree.tree_unflatten(flat, spec)
+        return function(*args, **kwargs)
 
-def _take_apart(target: "torch._ops.OpOverload", given: Any) -> Any:
-    return target.decompose(*given[0], **given[1])
+    narrow = torch.get_autocast_dtype("cpu")
+    if not any(isinstance(value, torch.Tensor) and value.is_floating_point() and value.dtype != narrow for value in flat):
+        return None
+    if all(getattr(result, "dtype", None) != narrow for result in pytree.tree_leaves(call(target, *flat))):
+        return None
+    apart: GraphModule = make_fx(lambda *flat: call(target.decompose, *flat), pre_dispatch=True)(*flat)
+    calls = (node.target for node in apart.graph.nodes if isinstance(node.target, torch._ops.OpOverload))
+    return apart if any(_has_kernel(called, "AutocastCPU") for called in calls) else None
 
 
 def _is_dropout(node: Node) -> bool:
