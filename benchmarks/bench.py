@@ -59,13 +59,14 @@ def parse_arguments():
 
 def make_providers(options, shapes):
     side = native.Native(options.build / "lib" / "libresid-benchmarks.so")
-    shapes = [*shapes, singles.PHILOX_SHAPE]
-    arrays = native.Arrays(side, shapes)
+    arrays = native.Arrays(side, [*shapes, singles.PHILOX_SHAPE])
     folder = options.out / "kernels"
-    widths, resid_opt = [width for _, width in shapes] + [singles.CALL_SHAPE[1]], options.build / "bin" / "resid-opt"
-    kernels = compiled.names_of(choose_kernels(options), singles.KERNELS)
+    resid_opt = options.build / "bin" / "resid-opt"
+    widths = {kernel: [width for _, width in shapes] for kernel in compiled.names_of(choose_kernels(options), singles.KERNELS)}
+    for kernel in singles.KERNELS:
+        widths[kernel] = [*widths[kernel], singles.CALL_SHAPE[1], singles.PHILOX_SHAPE[1]]
     libraries = commands.compile_libraries(options, compiled.PATHS,
-                                           lambda path: compiled.program(path, kernels, widths, resid_opt), folder)
+                                           lambda path: compiled.program(path, widths, resid_opt), folder)
     return variants.Providers(side, arrays, libraries, peers.find(side, options), options.row_orders)
 
 

@@ -49,18 +49,19 @@ def names_of(kernels, others):
     return list(dict.fromkeys([*(kernel.name for kernel in kernels), *parts, *others]))
 
 
-def program(path, kernels, widths, resid_opt):
-    forms = [(element, width) for element in cases.SIZES for width in (sorted(set(widths)) if path.fixed_width else [None])]
-    backward = [kernel for kernel in kernels if kernel.endswith(cases.BACKWARD)]
-    texts = [cases.specialize(kernel, *form) for kernel in kernels if kernel not in backward for form in forms]
-    return "\n".join([*texts, backward_program(backward, forms, resid_opt)])
+def program(path, widths, resid_opt):
+    """`widths`: those of each kernel, by its name."""
+    forms = [(kernel, element, width) for kernel, known in widths.items() for element in cases.SIZES
+             for width in (sorted(set(known)) if path.fixed_width else [None])]
+    texts = [cases.specialize(*form) for form in forms if not form[0].endswith(cases.BACKWARD)]
+    backward = [(kernel.removesuffix(cases.BACKWARD), *form) for kernel, *form in forms if kernel.endswith(cases.BACKWARD)]
+    return "\n".join([*texts, backward_program(backward, resid_opt)])
 
 
-def backward_program(kernels, forms, resid_opt):
+def backward_program(forward, resid_opt):
     """The backward kernels alone, which the pass makes of the forward ones."""
-    forward = [kernel.removesuffix(cases.BACKWARD) for kernel in kernels]
-    text = "\n".join(cases.specialize(kernel, *form) for kernel in forward for form in forms)
-    passes = [f"--resid-grad=function={cases.function_name(kernel, *form)}" for kernel in forward for form in forms]
+    text = "\n".join(cases.specialize(*form) for form in forward)
+    passes = [f"--resid-grad=function={cases.function_name(*form)}" for form in forward]
     made = subprocess.run([resid_opt, "-", *passes], input=text, capture_output=True, text=True, check=True).stdout
     return "".join(re.findall(rf"^  func\.func @\w+{cases.BACKWARD}\(.*?^  }}\n", made, re.MULTILINE | re.DOTALL))
 
