@@ -159,6 +159,16 @@ def test_constants_in_bfloat16():
     assert rt.report()[before].programs == 1
 
 
+@pytest.mark.skipif(not hasattr(torch, "_grouped_mm"), reason="needs grouped products")
+def test_products_of_experts_are_counted():
+    """Models in bf16 have this operator, which PyTorch's counter does not know."""
+    x, weights, ends = torch.randn(8, 16).bfloat16(), torch.randn(2, 16, 8).bfloat16(), torch.tensor([3, 8], dtype=torch.int32)
+    before = len(rt.report())
+    torch.compile(lambda x: torch._grouped_mm(x, weights, ends).exp(), backend="resid")(x)
+    (found,) = rt.report()[before:]
+    assert found.share == 0.0 and found.programs == 1 and [node.flops for node in found.nodes] == [2 * 8 * 16 * 8, 0]
+
+
 def step(function, x, model=None):
     """The result and the gradients of the parameters."""
     y = function(x)

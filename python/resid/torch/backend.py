@@ -249,8 +249,8 @@ def _flops(node: Node) -> int:
         return 0
     args: Any
     args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), lambda source: _as_first_called(value_of(source)))
-    if operator_name(node) == "transformers.grouped_mm_fallback":
-        return int(2 * args[0].shape[0] * args[1].shape[1] * args[1].shape[2])
+    if operator_name(node) in ("transformers.grouped_mm_fallback", "_grouped_mm"):
+        return int(2 * args[0].numel() * args[1].shape[-1])
     counter = FlopCounterMode(display=False)
     try:
         with torch.no_grad(), counter:
