@@ -97,14 +97,18 @@ bool isOneOfSeveral(tensor::ExtractSliceOp slice) {
   return false;
 }
 
-/// A column of an array that a kernel reads: the copy is a row. So it is where axes of one element are joined to others
-/// before.
+/// A column of an array that a kernel reads: the copy is a row. Others may hand it on to a kernel, as slices of it and
+/// loops do, or join an axis of one element to others.
 void packColumn(tensor::ExtractSliceOp slice) {
   ArrayRef<int64_t> whole = slice.getSourceType().getShape();
   auto needsRow = [&](OpOperand &use) {
-    if (auto joined = dyn_cast<tensor::CollapseShapeOp>(use.getOwner()))
-      return isOneOfSeveral(slice) && llvm::any_of(joined->getUses(), isAlongColumns);
-    return isAlongColumns(use) && !keepsRows(slice, whole, cast<rows::KernelOp>(use.getOwner()).getColumnDims().size());
+    Operation *user = use.getOwner();
+    if (auto kernel = dyn_cast<rows::KernelOp>(user))
+      return isAlongColumns(use) && !keepsRows(slice, whole, kernel.getColumnDims().size());
+    if (isa<tensor::CollapseShapeOp>(user) && isOneOfSeveral(slice))
+      return true;
+    bool isInserted = isa<tensor::InsertSliceOp>(user) && use.getOperandNumber() == 0;
+    return !keepsRows(slice, whole, /*axes=*/1) && !isInserted && !readsAnyStride(use);
   };
   if (llvm::none_of(slice->getUses(), needsRow))
     return;
