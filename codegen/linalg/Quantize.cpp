@@ -125,6 +125,27 @@ static Value createIntegers(Code &builder, Value x, Value scale, int64_t columns
                            getSizes(builder, x), type.clone(builder.getI8Type()), builder.getF32Type(), body);
 }
 
+/// Without a row there is nothing to compute; and groups, as slices of rows, would begin after the end.
+template <typename OpTy> struct LowerNoRows : OpConversionPattern<OpTy> {
+  using OpConversionPattern<OpTy>::OpConversionPattern;
+  LogicalResult matchAndRewrite(OpTy op, typename OpTy::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Value input = adaptor.getOperands().front();
+    if (op.getGranularity() != Granularity::Group ||
+        !llvm::is_contained(cast<ShapedType>(input.getType()).getShape().drop_back(), 0))
+      return failure();
+    Code builder(rewriter, op.getLoc());
+    SmallVector<Value> results;
+    for (Type type : op->getResultTypes()) {
+      SmallVector<OpFoldResult> sizes = getSizes(builder, input);
+      sizes.back() = builder.getIndexAttr(cast<ShapedType>(type).getShape().back());
+      results.push_back(tensor::EmptyOp::create(builder, sizes, cast<ShapedType>(type).getElementType()));
+    }
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
 namespace {
 struct LowerQuantize : OpConversionPattern<QuantizeOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -167,4 +188,5 @@ struct LowerDequantize : OpConversionPattern<DequantizeOp> {
 
 void resid::populateQuantizeToLinalg(RewritePatternSet &patterns) {
   patterns.add<LowerQuantize, LowerDequantize>(patterns.getContext());
+  patterns.add<LowerNoRows<QuantizeOp>, LowerNoRows<DequantizeOp>>(patterns.getContext(), /*benefit=*/2);
 }

@@ -61,7 +61,7 @@ def _read(source: str | os.PathLike[str]) -> tuple[str, str]:
         try:
             return pathlib.Path(source).read_text(encoding="utf-8"), os.fspath(source)
         except UnicodeDecodeError:
-            raise errors.CompileError(f"{os.fspath(source)}: expected text in UTF-8") from None
+            raise errors.CompileError(f"{os.fspath(source)}: error: expected text in UTF-8") from None
     return source, "<text>"
 
 
