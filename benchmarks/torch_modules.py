@@ -20,7 +20,7 @@ from typing import Any
 
 SIZES = ((2048, 4096), (16384, 1024))
 TYPES = ("float32", "bfloat16")
-KINDS = ("chain", "encoder", "model", "autocast", "overhead")
+KINDS = ("chain", "encoder", "gpt", "model", "autocast", "overhead")
 MODELS = ("MiniLM 128", "BERT-base 128", "BERT-base 512", "ViT-B/16", "GPT-2 256")
 WARM_UP = 2
 
@@ -109,6 +109,32 @@ def measure_encoder(threads: int, samples: int, batch: int) -> str:
             "optimized, compiled": step(torch.compile(optimized)), "whole graph": step(torch.compile(encoder, backend="resid"))}
     return row(f"float32 {batch}x128x384", threads, by_turns(ways, samples), ["eager", "compiled"],
                ["optimized", "optimized, compiled", "whole graph"])
+
+
+def measure_gpt(threads: int, samples: int) -> str:
+    """A step of training, without the optimizer's: a GPT-2 of 6 layers and 384 columns, 8 sequences of 128 tokens, dropout 0.1."""
+    import torch
+    import transformers
+
+    import resid.torch  # noqa: F401  (knows the backend)
+
+    torch.manual_seed(0)
+    config = transformers.GPT2Config(vocab_size=1024, n_positions=128, n_embd=384, n_layer=6, n_head=6, use_cache=False)
+    model, ids = transformers.GPT2LMHeadModel(config).train(), torch.randint(0, 1024, (8, 129))
+
+    def step(module: Any) -> Callable[[], None]:
+        def run() -> None:
+            logits = module(ids[:, :-1]).logits
+            torch.nn.functional.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten()).backward()
+            for parameter in model.parameters():
+                parameter.grad = None
+
+        return run
+
+    torch._dynamo.reset()
+    ways = {"eager": step(model), "compiled": step(torch.compile(model)), "whole graph": step(torch.compile(model, backend="resid"))}
+    times = by_turns(ways, samples)
+    return row("GPT-2 8x128x384", threads, times, ["eager", "compiled"], ["whole graph"])
 
 
 def make_model(name: str) -> tuple[Any, Any]:
@@ -230,6 +256,7 @@ def measure_all(options: argparse.Namespace) -> None:
              "", "| DropoutAddNorm | threads | eager | compiled | resid | of the better one's speed |", "|---|---:|---:|---:|---:|---:|",
              *found["chain"], "", "| encoder | threads | eager | compiled | optimized | optimized, compiled | whole graph | best of these to better of those |",
              "|---|---:|---:|---:|---:|---:|---:|---:|", *found["encoder"], "",
+             "| step of training | threads | eager | compiled | whole graph | over the better one |", "|---|---:|---:|---:|---:|---:|", *found["gpt"], "",
              "| model | threads | eager | compiled | resid | w8a8 | over compiled | over eager | w8a8 over the best | first result beyond backend=\"eager\" |",
              "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|", *found["model"], *found["autocast"], "",
              "| weights | threads | µs of a call that does nothing (fastest) | resid | alone | eager | resid beyond nothing |",
@@ -246,6 +273,7 @@ def measure_one(threads: int, samples: int, batch: int, only: str) -> None:
     for rows, width in SIZES:
         measures += [("chain", functools.partial(measure_chain, rows, width, dtype, threads, samples)) for dtype in TYPES]
     measures.append(("encoder", functools.partial(measure_encoder, threads, samples, batch)))
+    measures.append(("gpt", functools.partial(measure_gpt, threads, samples)))
     measures += [("model", functools.partial(measure_model, name, threads, samples)) for name in MODELS]
     measures += [("autocast", functools.partial(measure_model, name, threads, samples, True)) for name in MODELS[:2]]
     measures += [("overhead", functools.partial(measure_overhead, layers, threads, samples)) for layers in (1, 12)]
