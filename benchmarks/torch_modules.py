@@ -97,12 +97,7 @@ def measure_encoder(threads: int, samples: int, batch: int) -> str:
     optimized = resid.torch.optimize(encoder, (x,), report=None)
 
     def step(module: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[], None]:
-        def run() -> None:
-            module(x).sum().backward()
-            for parameter in encoder.parameters():
-                parameter.grad = None
-
-        return run
+        return functools.partial(train, encoder, lambda: module(x).sum())
 
     torch._dynamo.reset()
     ways = {"eager": step(encoder), "compiled": step(torch.compile(encoder)), "optimized": step(optimized),
@@ -111,8 +106,15 @@ def measure_encoder(threads: int, samples: int, batch: int) -> str:
                ["optimized", "optimized, compiled", "whole graph"])
 
 
+def train(model: Any, loss: Callable[[], Any]) -> None:
+    """A step without the optimizer's."""
+    loss().backward()
+    for parameter in model.parameters():
+        parameter.grad = None
+
+
 def measure_gpt(threads: int, samples: int) -> str:
-    """A step of training, without the optimizer's: a GPT-2 of 6 layers and 384 columns, 8 sequences of 128 tokens, dropout 0.1."""
+    """A step of training: a GPT-2 of 6 layers and 384 columns, 8 sequences of 128 tokens, dropout 0.1."""
     import torch
     import transformers
 
@@ -123,13 +125,8 @@ def measure_gpt(threads: int, samples: int) -> str:
     model, ids = transformers.GPT2LMHeadModel(config).train(), torch.randint(0, 1024, (8, 129))
 
     def step(module: Any) -> Callable[[], None]:
-        def run() -> None:
-            logits = module(ids[:, :-1]).logits
-            torch.nn.functional.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten()).backward()
-            for parameter in model.parameters():
-                parameter.grad = None
-
-        return run
+        logits = lambda: module(ids[:, :-1]).logits.flatten(0, 1)  # noqa: E731
+        return functools.partial(train, model, lambda: torch.nn.functional.cross_entropy(logits(), ids[:, 1:].flatten()))
 
     torch._dynamo.reset()
     ways = {"eager": step(model), "compiled": step(torch.compile(model)), "whole graph": step(torch.compile(model, backend="resid"))}
@@ -153,8 +150,8 @@ def make_model(name: str) -> tuple[Any, Any]:
 
 
 def measure_model(name: str, threads: int, samples: int, autocast: bool = False) -> str:
-    """Evaluation in f32, or with autocast to bf16 around each call, and with integers of 8 bits. The first call of resid is after that of backend="eager", which
-    pays for PyTorch's tracing as well."""
+    """Evaluation in f32, or with autocast to bf16 around each call, and with integers of 8 bits. The first call of resid is after
+    that of backend="eager", which pays for PyTorch's tracing as well."""
     import torch
 
     import resid.torch

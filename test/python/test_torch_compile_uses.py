@@ -16,15 +16,7 @@ from torch.nn import functional as F  # noqa: E402
 
 import resid.torch as rt  # noqa: E402
 import torch_models  # noqa: E402
-
-
-@pytest.fixture(autouse=True)
-def fresh():
-    torch._dynamo.reset()
-    torch.manual_seed(0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+from test_torch_compile import fresh  # noqa: E402, F401  (of each test)
 
 
 class Net(nn.Module):

@@ -54,28 +54,12 @@ def _div(e: Emitter, node: Node) -> Tensor:
 @handles("Mod", attributes=("fmod",))
 def _mod(e: Emitter, node: Node) -> Tensor:
     p, left, right = e.program, e.input(node, 0), e.input(node, 1)
-    kind, cut, floating = left.element, node.flag("fmod"), elements.is_float(left.element)
-    add, equal, less = ("addf", "cmpf oeq,", "cmpf olt,") if floating else ("addi", "cmpi eq,", "cmpi slt,")
-    zero, below = p.scalar(0, kind), p.scalar(-0.0, kind)
-
-    def moved(rest: str, b: str) -> str:
-        """The remainder that has the sign of the divisor, also where it is a zero of floats."""
-        negative, turned = (p.inner(f"arith.{less} {name}, {zero} : {kind}") for name in (rest, b))
-        differ = p.inner(f"arith.xori {negative}, {turned} : i1")
-        result = p.inner(f"arith.select {differ}, {p.inner(f'arith.{add} {rest}, {b} : {kind}')}, {rest} : {kind}")
-        nothing = p.inner(f"arith.select {turned}, {below}, {zero} : {kind}")
-        return p.inner(f"arith.select {p.inner(f'arith.{equal} {rest}, {zero} : {kind}')}, {nothing}, {result} : {kind}")
-
-    def whole(divide: Callable[..., str], a: str, b: str) -> str:
-        rest = divide("arith.remsi", a, b)
-        return rest if cut else moved(rest, b)
-
-    if not floating:
-        return _divided(p, left, right, whole)
-    if cut:
+    kind = left.element
+    if not node.flag("fmod"):
+        return _remainder_of(p, left, right, signs_zero=True)
+    if elements.is_float(kind):
         return binary(p, "arith.remf", left, right)
-    one_type(left, right)
-    return elementwise(p, [left, right], kind, lambda a, b: moved(p.inner(f"arith.remf {a}, {b} : {kind}"), b))
+    return _divided(p, left, right, lambda divide, a, b: divide("arith.remsi", a, b))
 
 
 @handles("resid.FloorDiv")
@@ -97,17 +81,29 @@ def _floor_quotient(e: Emitter, node: Node) -> Tensor:
 @handles("resid.Remainder")
 def _remainder(e: Emitter, node: Node) -> Tensor:
     """Of integers or floats, with the sign of the divisor. A zero of floats has that of the dividend."""
-    p, left, right = e.program, e.input(node, 0), e.input(node, 1)
+    return _remainder_of(e.program, e.input(node, 0), e.input(node, 1), signs_zero=False)
+
+
+def _remainder_of(p: Program, left: Tensor, right: Tensor, signs_zero: bool) -> Tensor:
+    """With the sign of the divisor; with `signs_zero` also where it is a zero of floats."""
+    one_type(left, right)
     kind, zero = left.element, p.scalar(0, left.element)
     floating = elements.is_float(kind)
 
     def moved(rest: str, b: str) -> str:
-        sum_ = p.inner(f"arith.{'addf' if floating else 'addi'} {rest}, {b} : {kind}")
-        return p.inner(f"arith.select {_has_other_sign(p, kind, rest, b, zero)}, {sum_}, {rest} : {kind}")
+        total = p.inner(f"arith.{'addf' if floating else 'addi'} {rest}, {b} : {kind}")
+        return p.inner(f"arith.select {_has_other_sign(p, kind, rest, b, zero)}, {total}, {rest} : {kind}")
 
-    if not floating:
-        return _divided(p, left, right, lambda divide, a, b: moved(divide("arith.remsi", a, b), b))
-    return elementwise(p, [left, right], kind, lambda a, b: moved(p.inner(f"arith.remf {a}, {b} : {kind}"), b))
+    def of_floats(a: str, b: str) -> str:
+        rest = p.inner(f"arith.remf {a}, {b} : {kind}")
+        if not signs_zero:
+            return moved(rest, b)
+        is_zero = p.inner(f"arith.cmpf oeq, {rest}, {zero} : {kind}")
+        return p.inner(f"arith.select {is_zero}, {p.inner(f'math.copysign {zero}, {b} : {kind}')}, {moved(rest, b)} : {kind}")
+
+    if floating:
+        return elementwise(p, [left, right], kind, of_floats)
+    return _divided(p, left, right, lambda divide, a, b: moved(divide("arith.remsi", a, b), b))
 
 
 def _has_other_sign(p: Program, kind: str, rest: str, b: str, zero: str) -> str:

@@ -34,31 +34,29 @@ def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, sink:
     """
     given = {name: tensor for name, tensor in zip(_NAMES, (q, k, v, mask, sink)) if tensor is not None}
     _check(given, window, cap, scale)
-    settings = {"window": window, "cap": cap, "scale": scale}
-    kinds = tuple((name, _type(name, tensor)) for name, tensor in given.items())
-    name = _name(kinds, causal, tuple((key, value) for key, value in settings.items() if value is not None))
-    result: Tensor = getattr(torch.ops.resid, name)(*given.values())
+    words = ["causal"] if causal else []
+    words += [f"window = {window}"] if window is not None else []
+    words += [f"{key} = {float(value)!r} : f64" for key, value in (("cap", cap), ("scale", scale)) if value is not None]
+    types = tuple(_type(name, tensor) for name, tensor in given.items())
+    made = f"tensor<?x?x?x{v.shape[3]}x{engine.element_of(q, 'q')}>"
+    result: Tensor = getattr(torch.ops.resid, _name(tuple(given), types, made, ", ".join(words)))(*given.values())
     return result
 
 
 def _type(name: str, tensor: Tensor) -> str:
     """Sizes are open, but those that a kernel knows, and the 1 by which a mask broadcasts."""
     element = "i1" if tensor.dtype == torch.bool and name == "mask" else engine.element_of(tensor, name)
-    known = {"q": (3,), "k": (3,), "v": (3,)}.get(name, [dim for dim, size in enumerate(tensor.shape) if name == "mask" and size == 1])
-    sizes = [str(int(size)) if dim in known else "?" for dim, size in enumerate(tensor.shape)]
+    sizes = [str(int(size)) if (size == 1 if name == "mask" else dim == 3) else "?" for dim, size in enumerate(tensor.shape)]
     return f"tensor<{'x'.join([*sizes, element])}>"
 
 
-def _make_name(kinds: tuple[tuple[str, str], ...], causal: bool, settings: tuple[tuple[str, float], ...]) -> str:
-    types = dict(kinds)
-    clauses = "".join(f" {name}(%{name})" for name in ("mask", "sink") if name in types)
-    words = ["causal"] * causal + [f"{key} = {value if key == 'window' else float(value)!r}{'' if key == 'window' else ' : f64'}" for key, value in settings]
-    result = types["q"].split("x")[:3] + types["v"].split("x")[3:4] + types["q"].split("x")[4:]
-    text = (f"func.func @attention({', '.join(f'%{name}: {kind}' for name, kind in kinds)}) -> {'x'.join(result)} {{\n"
-            f"  %y = resid.attention %q, %k, %v{clauses} {{{', '.join(words)}}}\n"
-            f"      : {', '.join(types.values())} -> {'x'.join(result)}\n"
-            f"  return %y : {'x'.join(result)}\n}}\n")
-    return op_of(text, "attention", [place for place, (name, _) in enumerate(kinds) if name != "mask"])
+def _make_name(names: tuple[str, ...], types: tuple[str, ...], result: str, words: str) -> str:
+    """The op of the arguments that are given, with their types and that of the result."""
+    clauses = "".join(f" {name}(%{name})" for name in names[3:])
+    text = (f"func.func @attention({', '.join(f'%{name}: {kind}' for name, kind in zip(names, types))}) -> {result} {{\n"
+            f"  %y = resid.attention %q, %k, %v{clauses} {{{words}}} : {', '.join(types)} -> {result}\n"
+            f"  return %y : {result}\n}}\n")
+    return op_of(text, "attention", [place for place, name in enumerate(names) if name != "mask"])
 
 
 # While PyTorch traces, it is called and not traced.

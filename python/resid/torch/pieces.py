@@ -119,8 +119,8 @@ class CompiledPiece:
         return tuple(_lay_out(result, self.orders.get(place)) for place, result in enumerate(results)) if self.orders else results
 
     def _bind(self, given: "tuple[Any, ...]") -> Bound:
-        """With panels of the weights that have some, and copies of those of another type or with gaps between elements. Others are read where they
-        are. Holds for as long as all have the same address, and those of which something is made the same version. Their memory
+        """With panels of the weights that have some, and copies of those of another type or with gaps between elements. Others are
+        read where they are. Holds for as long as all have the same address, and those of which something is made the same version. Their memory
         stays in use, so that no other weight can be there."""
         own = [self.weights.get(name, -1) for name in self.names]
         copied = [place for name, place in self.weights.items() if given[place].dtype != self.types[name] or not given[place].is_contiguous()]
